@@ -198,20 +198,14 @@ class Blocks:
                 for k, column in enumerate(v.transposed([v.load(v.place(line, d)) for line in lines])):
                     v.store(column, v.place(to, f.add(f.mul(f.add(d, k), KEYS), j)))
 
-    def product(self, side: int, out: str, out_row: str | int, a: tuple[str, int, int], b: str, b_row: str | int,
-                m: str | int, n: str | int, k: str | int, *, fresh: bool = False,
-                triangle: tuple[str, str] = ("", "0")) -> None:  # fmt: skip
-        """out (+)= a b: rows of `out` and `b` in one piece, `a` with the bytes between its rows and between its columns.
-
-        `triangle`: what is left out where later keys are unseen, and where that begins.
-        """
+    def product(self, side: int, out: tuple[str, str | int], a: tuple[str, int, int], b: tuple[str, str | int],
+                sizes: tuple[str | int, str | int, str | int], triangle: tuple[str, str],
+                *, fresh: bool = False) -> None:  # fmt: skip
+        """out (+)= a b; `triangle`: what is left out where later keys are unseen, and where that begins."""
         kind, first = triangle if self.a.causal else ("", "0")
-        made = Product(self.tiles[side], a[1], a[2], b_row if isinstance(b_row, int) else 0, fresh, kind)
+        made = Product(self.tiles[side], a[1], a[2], b[1] if isinstance(b[1], int) else 0, fresh, kind)
         self.products.add(made)
-        self.f.do(
-            f"call void @{made.name}(ptr {out}, i64 {out_row}, ptr {a[0]}, ptr {b}, i64 {b_row}, i64 {m}, i64 {n}, i64 {k}, "
-            f"i64 {first})"
-        )
+        made.call(self.f, out, a, b, sizes, first)
 
     def in_whole(self, count: str, step: int) -> str:
         """A count rounded up to whole steps."""
@@ -220,10 +214,9 @@ class Blocks:
     def scores(self, to: str, rows: str, width: int, turned: str, sizes: tuple[str, str], first: str) -> None:
         """The products of some of a block's rows with some turned ones, in whole tiles."""
         tile, (count, keys) = self.tiles[0], sizes
-        self.product(
-            0, to, KEYS * self.size, (rows, width * self.size, self.size), turned, KEYS * self.size,
-            self.in_whole(count, tile.rows), self.in_whole(keys, tile.width), width, fresh=True, triangle=(RESULTS, first),
-        )  # fmt: skip
+        row, whole = KEYS * self.size, (self.in_whole(count, tile.rows), self.in_whole(keys, tile.width), width)
+        a = rows, width * self.size, self.size
+        self.product(0, (to, row), a, (turned, row), whole, (RESULTS, first), fresh=True)
 
     def unread(self, few: str, count: str) -> str:
         """The end of the scores that no query sees and that a product still reads: some of a tile, if later keys are unseen."""
@@ -292,11 +285,9 @@ def forward(a: Attention) -> str:
                 few = w.visible(query, start, n)
                 args = f"ptr {line}, i64 {few}, i64 {w.unread(few, n)}, ptr {v.place(top, i)}, ptr {v.place(total, i)}"
                 f.do(f"call void @normalized({args}, ptr {v.place(value, f.mul(i, a.value))})")
-            v_row = w.steps["v"][2]
-            w.product(
-                2, value, a.value * w.size, (score, KEYS * w.size, w.size), w.row("v", values, start), v_row, count, a.value, n,
-                triangle=(STEPS, ahead),
-            )  # fmt: skip
+            seen = w.row("v", values, start), w.steps["v"][2]
+            chances = score, KEYS * w.size, w.size
+            w.product(2, (value, a.value * w.size), chances, seen, (count, a.value, n), (STEPS, ahead))
         place, out = f.add(f.mul(head, w.queries), first), w.row("out", w.head("out", outer, inner), first)
         with f.loop(0, count) as i:
             number, large = (f.let(f"load {t}, ptr {v.place(p, i)}") for p in (total, top))

@@ -50,13 +50,12 @@ def gradient(a: Attention) -> str:
                     with f.loop(few, w.unread(few, n)) as j:
                         for row in (line, change):
                             f.do(f"store {t} 0.0, ptr {v.place(row, j)}")
-                dv, dk = (w.row(x, own[x], start) for x in ("dv", "dk"))
-                step, q_row, g_row = KEYS * w.size, a.query * w.size, a.value * w.size
-                k_row, dk_row, dv_row = (w.steps[x][2] for x in ("k", "dk", "dv"))
-                w.product(2, dv, dv_row, (p, w.size, step), g, g_row, n, a.value, count, triangle=(TURNED, ahead))
-                w.product(1, dk, dk_row, (ds, w.size, step), q, q_row, n, a.query, count, triangle=(TURNED, ahead))
-                keys = w.row("k", own["k"], start)
-                w.product(1, dq, q_row, (ds, step, w.size), keys, k_row, count, a.query, n, triangle=(STEPS, ahead))
+                step, dq_row = KEYS * w.size, a.query * w.size
+                turned, later = (TURNED, ahead), (STEPS, ahead)
+                goals = {x: (w.row(x, own[x], start), w.steps[x][2]) for x in ("dv", "dk", "k")}
+                w.product(2, goals["dv"], (p, w.size, step), (g, a.value * w.size), (n, a.value, count), turned)
+                w.product(1, goals["dk"], (ds, w.size, step), (q, dq_row), (n, a.query, count), turned)
+                w.product(1, (dq, dq_row), (ds, step, w.size), goals["k"], (count, a.query, n), later)
             many = v.splat(w.factor)
             with f.loop(0, count) as i:
                 line, goal = v.place(dq, f.mul(i, a.query)), w.row("dq", own["dq"], f.add(first, i))

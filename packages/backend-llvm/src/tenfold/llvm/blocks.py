@@ -18,14 +18,13 @@ UNROLLED = 4
 class Product:
     """out[i, j] (+)= sum over p of a[i, p] b[p, j], for j a whole number of tiles.
 
-    Arguments of the function: out, bytes between its rows; a, b; bytes between the rows of b where `b_row` does not say it;
-    m, n, k, and where a triangle begins. Of `a` the bytes between its rows and between its columns are constants of the code:
-    it has no registers for them. `fresh`: `out` is written, not added to.
+    `a_row`, `a_step`, `b_row`: bytes from a row of `a` to the next, from a column to the next, and from a row of `b`, where the
+    code has them as constants, for which it needs no registers. `fresh`: `out` is written, not added to.
     """
 
     tile: Tile
-    a_row: int
-    a_step: int
+    a_row: int = 0
+    a_step: int = 0
     b_row: int = 0
     fresh: bool = False
     triangle: str = ""
@@ -35,12 +34,23 @@ class Product:
         numbers = (self.tile.rows, self.tile.vectors, self.a_row, self.a_step, self.b_row, int(self.fresh))
         return "_".join(("product", *map(str, numbers), self.triangle))
 
+    def call(
+        self, f: Function, out: tuple[str, str | int], a: tuple[str, str | int, str | int], b: tuple[str, str | int],
+        sizes: tuple[str | int, str | int, str | int], first: str | int = 0,
+    ) -> None:  # fmt: skip
+        """Call it with each array and its distances, with m, n and k, and where a triangle begins."""
+        (m, n, k), (start, a_row, a_step) = sizes, a
+        f.do(
+            f"call void @{self.name}(ptr {out[0]}, i64 {out[1]}, ptr {start}, i64 {a_row}, i64 {a_step}, ptr {b[0]}, i64 {b[1]}, "
+            f"i64 {m}, i64 {n}, i64 {k}, i64 {first})"
+        )
+
     def text(self) -> str:
         """The function."""
         tile = self.tile
         f = Function(
-            f"internal void @{self.name}(ptr noalias %out, i64 %row, ptr noalias %a, ptr noalias %b, i64 %b_row, i64 %m, i64 %n, "
-            "i64 %k, i64 %first)"
+            f"internal void @{self.name}(ptr noalias %out, i64 %row, ptr noalias %a, i64 %a_row, i64 %a_step, ptr noalias %b, "
+            "i64 %b_row, i64 %m, i64 %n, i64 %k, i64 %first)"
         )
         v = Vectors(f, tile.stored, tile.lanes)
         with f.loop(0, "%n", tile.width) as j:
@@ -80,7 +90,7 @@ class Product:
         unrolled = f.add(begin, f.let(f"and i64 {f.most(f.sub(end, begin), 0)}, {-UNROLLED}"))
         for start, stop, count in ((begin, unrolled, UNROLLED), (unrolled, end, 1)):
             with f.loop(start, stop, count) as p:
-                a = f.at("%a", f.add(f.mul(i, self.a_row), f.mul(p, self.a_step)))
+                a = f.at(f.at("%a", f.mul(i, self.a_row or "%a_row")), f.mul(p, self.a_step or "%a_step"))
                 self._added(f, v, sums, a, f.at(b, f.mul(p, self.b_row or "%b_row")), count)
         for line, row in zip(lines, sums, strict=True):
             for k, place in enumerate(row):
@@ -92,7 +102,8 @@ class Product:
             line = f.at(b, f.mul(u, self.b_row or "%b_row"))
             columns = [v.load(v.place(line, k * v.lanes)) for k in range(self.tile.vectors)]
             for m, row in enumerate(sums):
-                number = v.splat(v.load(f.at(a, m * self.a_row + u * self.a_step), v.element))
+                there = f.add(f.mul(m, self.a_row or "%a_row"), f.mul(u, self.a_step or "%a_step"))
+                number = v.splat(v.load(f.at(a, there), v.element))
                 for column, place in zip(columns, row, strict=True):
                     sum_ = v.fma(number, column, f.let(f"load {v.type}, ptr {place}"))
                     f.do(f"store {v.type} {sum_}, ptr {place}")

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from tenfold.llvm import session as sessions
-from tenfold.llvm.blocks import PRODUCT, product
+from tenfold.llvm.blocks import Product
 from tenfold.llvm.products import HEAD, Tile
 from tenfold.llvm.programs import Compiled
 from tenfold.llvm.storage import BY_DTYPE, FLOAT32, FLOAT64, Stored
@@ -61,15 +61,14 @@ def _text(stored: Stored) -> str:
             f.do(f"store {v.element} {v.load(v.place(bias, j), v.element)}, ptr {v.place(line, j)}")
     from_panel = f.let(f"load ptr, ptr {panel}")
     row_bytes = f.let(f"load i64, ptr {panel_row}")
-    f.do(
-        f"call void @{PRODUCT.format(tile.rows, tile.vectors, 'more')}(ptr {lines}, i64 {width}, ptr {a}, i64 {a_row}, "
-        f"i64 {a_step}, ptr {from_panel}, i64 {row_bytes}, i64 {m}, i64 {width}, i64 {k})"
-    )
+    product = Product(tile)
+    row = f.mul(width, tile.stored.size)
+    product.call(f, (lines, row), (a, a_row, a_step), (from_panel, row_bytes), (m, width, k))
     with f.when(f.let(f"xor i1 {whole}, true")), f.loop(0, m) as i:
         line, target = v.place("%wide", f.mul(i, width)), v.place(out, f.mul(i, n))
         with f.loop(0, n) as j:
             f.do(f"store {v.element} {v.load(v.place(line, j), v.element)}, ptr {v.place(target, j)}")
-    return v.declarations() + product(tile, False) + f.text()
+    return v.declarations() + product.text() + f.text()
 
 
 def _lay_out(f: Function, v: Vectors, b: str, b_row: str, b_step: str, n: str, k: str, width: str) -> None:

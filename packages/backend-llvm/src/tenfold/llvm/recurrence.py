@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from tenfold.llvm.blocks import PRODUCT, product
+from tenfold.llvm.blocks import Product
 from tenfold.llvm.expressions import Expr, load
 from tenfold.llvm.loops import ATTRIBUTES, TAGS
 from tenfold.llvm.lowering import Lowering, declarations, indented
@@ -107,6 +107,7 @@ class _Writer:
         self.cell, self.tile, self.stored = cell, tile, tile.stored
         self.f = Function(HEAD)
         self.v = Vectors(self.f, tile.stored, tile.lanes)
+        self.product = Product(tile, a_step=tile.stored.size, b_row=tile.width * tile.stored.size)
         addresses = [*TABLES, "panels", "bias", "sums", *cell.arrays]
         found = self.f.words([*(f"*{name}" for name in addresses), *NUMBERS])
         self.at = dict(zip([*addresses, *NUMBERS], found, strict=True))
@@ -123,7 +124,7 @@ class _Writer:
                 count = f.least(f.sub(active, first), at["share"])
                 with f.when(f.let(f"icmp sgt i64 {count}, 0")):  # of packed sequences, some have ended
                     self._step(step, start, active, first, count)
-        return "\n".join([self.v.declarations(), product(self.tile, False), self._cell(), f.text(), METADATA])
+        return f"{self.v.declarations()}\n{self.product.text()}\n{self._cell()}\n{f.text()}\n{METADATA}"
 
     def _step(self, step: str, start: str, active: str, first: str, count: str) -> None:
         if self.cell.forwards:
@@ -147,14 +148,11 @@ class _Writer:
         f, v, at, width, size = self.f, self.v, self.at, self.tile.width, self.stored.size
         target = v.place(at[out], f.mul(to, at["wide"]))
         rows = v.place(at[a], f.add(f.mul(source, at["row"]), at["offset"]))
-        name = PRODUCT.format(self.tile.rows, self.tile.vectors, "more")
         with f.loop(0, at["blocks"]) as p:
             panel = v.place(at["panels"], f.mul(f.mul(p, at["depth"]), width))
-            f.do(
-                f"call void @{name}(ptr {v.place(target, f.mul(p, width))}, i64 {at['wide']}, ptr {rows}, "
-                f"i64 {f.mul(at['row'], size)}, i64 {size}, ptr {panel}, i64 {width * size}, i64 {count}, i64 {width}, "
-                f"i64 {at['depth']})"
-            )
+            goal = v.place(target, f.mul(p, width)), f.mul(at["wide"], size)
+            sizes = count, width, at["depth"]
+            self.product.call(f, goal, (rows, f.mul(at["row"], size), size), (panel, width * size), sizes)
 
     def _row(self, step: str, start: str, active: str, row: str) -> None:
         """Call the cell on one row of a step."""
