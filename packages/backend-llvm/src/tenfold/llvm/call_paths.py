@@ -25,9 +25,9 @@ from tenfold.dispatch.runtime import FLAGS, RUNTIME, STATE
 from tenfold.dispatch.spellings import takes_out
 from tenfold.llvm.recording import Recorder
 from tenfold.llvm.slots import places
+from tenfold.llvm.views import Viewer
 from tenfold.settings import environment
 from tenfold.settings.determinism import STATE as DETERMINISM
-from tenfold.tensor.storage import Storage
 from tenfold.types import dtypes
 from tenfold.types.size import Size
 
@@ -36,7 +36,7 @@ PLACES = 2048  # of functions in native/paths.ll's table
 FIELDS = ("_array", "_key", "_node", "_storage", "_base")
 SYMBOLS = (
     "PyType_GenericAlloc", "PyDict_GetItemWithError", "PyObject_GetAttr", "PyLong_FromSsize_t", "PyFloat_FromDouble",
-    "PyIter_Next",
+    "PyIter_Next", "PySlice_Unpack", "PySlice_AdjustIndices", "PyWeakref_NewRef", "PyDict_New", "PyDict_SetItem",
 )  # fmt: skip
 NO_GRADIENT = 1  # in the place of a rule's name
 # The words of a function, as native/paths.ll reads them.
@@ -83,10 +83,12 @@ class Paths:
             native.point(name, value)
         native.cell("p_flags").value = FLAGS.buffer_info()[0]
         native.cell("p_ordinary").value = self.ordinary
-        native.cell("u_guarded_at").value = places(Storage, ("guarded",))["guarded"]
         for field, offset in offsets(Tensor).items():
             native.cell(f"p{field}").value = offset
         self.recorder = Recorder(native)
+        self.viewer = Viewer(native)
+        for function, words in self.viewer.functions():
+            self.lead_by(function, words)
         for name in PLAIN:
             self.lead(getattr(op, name).fn, f"path_{name}")
 

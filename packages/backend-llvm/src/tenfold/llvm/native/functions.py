@@ -21,12 +21,16 @@ _PYTHON = (
     "PyObject_Vectorcall", "PyEval_SaveThread", "PyEval_RestoreThread", "PyTuple_New", "PyTuple_SetItem",
     "PyList_New", "PyList_SetItem",
 )  # fmt: skip
-_NUMPY = {"PyArray_NewFromDescr": 94, "PyDataMem_SetHandler": 304}  # their places in NumPy's table, which do not change
+_NUMPY = {
+    "PyArray_NewFromDescr": 94,
+    "PyArray_SetBaseObject": 282,
+    "PyDataMem_SetHandler": 304,
+}  # their places in NumPy's table, which do not change
 _NUMBERS = ("draw_words", "to_units32", "to_units64", "to_normals32", "to_normals64")  # loops that the others call
 _FILES = ("memory.ll", "calls.ll", "rows.ll", "products.ll", "joining.ll", "losses.ll", "along.ll", "units.ll", "random.ll")
 _PATHS = (
     "paths.ll", "recording.ll", "factories.ll", "random_paths.ll", "updates.ll", "writing.ll", "filling.ll",
-    "conversions.ll",
+    "conversions.ll", "views.ll",
 )  # fmt: skip
 _PAUSE = {"x86_64": "llvm.x86.sse2.pause()", "aarch64": "llvm.aarch64.hint(i32)"}
 # Linux's system calls and the instruction for a pause, for each processor.
@@ -141,6 +145,8 @@ def _check_layout() -> None:
         "an array's data": read(a, 16, ctypes.c_void_p) == a.ctypes.data,
         "an array's dimensions": (read(a, 24, ctypes.c_int), read(a, 56, ctypes.c_void_p)) == (2, id(a.dtype)),
         "an array's shape": list((ctypes.c_ssize_t * 2).from_address(read(a, 32, ctypes.c_void_p))) == [2, 3],
+        "an array's steps": list((ctypes.c_ssize_t * 2).from_address(read(a, 40, ctypes.c_void_p))) == [12, 4],
+        "a slice": [read(slice(1, 2, 3), 16 + 8 * k, ctypes.c_void_p) for k in range(3)] == [id(1), id(2), id(3)],
         "an array's flags": read(a, 64, ctypes.c_int) & 0x501 == 0x501 and not read(a.T, 64, ctypes.c_int) & 1,
         "a dtype's size": read(a.dtype, 40, ctypes.c_ssize_t) == 4,
         "a dictionary's size": (read({1: 2}, 16, ctypes.c_ssize_t), read({}, 16, ctypes.c_ssize_t)) == (1, 0),

@@ -4,7 +4,8 @@
 ; device, 3 whether its body records what has no rule, 4 the name under which the globals have what gives results their node, 5
 ; the flags that arrays have to have, 6 recording.ll's words for the rule at 7; at 8 the parameters' roles (1 a tensor, 2 that or a
 ; number, 3 a value, 4 a value that has to be the default and that kernels do
-; not get, 5 a tensor or None, 6 a list of tensors), at 16 their defaults, at 24 their names; 32 is writing.ll's.
+; not get, 5 a tensor or None, 6 a list of tensors), at 16 their defaults, at 24 their names; 32 is writing.ll's and
+; views.ll's, as are those behind it.
 
 @p_Tensor = global ptr null
 @p_Parameter = global ptr null
@@ -325,6 +326,12 @@ entry:
   br i1 %writes, label %write, label %make
 write:
   %converts = icmp eq i64 %kind, 8
+  %views = icmp sgt i64 %kind, 15
+  br i1 %views, label %view, label %write_or_convert
+view:
+  %viewed = tail call ptr @view_path(ptr %words, ptr %function, ptr %args, i64 %nargsf, ptr %names)
+  ret ptr %viewed
+write_or_convert:
   br i1 %converts, label %convert, label %write_it
 convert:
   %converted = tail call ptr @convert_path(ptr %words, ptr %function, ptr %args, i64 %nargsf, ptr %names)

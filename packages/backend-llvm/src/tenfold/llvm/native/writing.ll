@@ -71,18 +71,12 @@ no:
 ; Count a write; false with an error where there is no memory.
 define internal i1 @note_write(ptr %tensor, ptr %array) {
 entry:
-  %made_of = alloca [2 x ptr]
   %None = load ptr, ptr @g_None
   %storage = call ptr @field(ptr %tensor, ptr @p_storage)
   %none = icmp eq ptr %storage, %None
   br i1 %none, label %make, label %count
 make:
-  %Storage = load ptr, ptr @p_Storage
-  %CPU = load ptr, ptr @p_CPU
-  %second = getelementptr ptr, ptr %made_of, i64 1
-  store ptr %array, ptr %made_of
-  store ptr %CPU, ptr %second
-  %made = call ptr @PyObject_Vectorcall(ptr %Storage, ptr %made_of, i64 2, ptr null)
+  %made = call ptr @new_storage(ptr %array)
   %lost = icmp eq ptr %made, null
   br i1 %lost, label %no, label %put
 put:

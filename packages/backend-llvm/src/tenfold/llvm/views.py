@@ -1,0 +1,66 @@
+"""What native/views.ll has to know of views: which functions make them, and where a storage's fields lie."""
+
+from __future__ import annotations
+
+import ctypes
+import sys
+from collections.abc import Iterator
+from types import FunctionType
+from typing import Any
+
+import numpy as np
+
+from tenfold.dispatch.operators import op
+from tenfold.dispatch.runtime import RUNTIME
+from tenfold.llvm.slots import places
+from tenfold.tensor.storage import Storage
+
+# The words of a function, as native/views.ll reads them.
+KERNELS, GRADIENT, KIND, LAST, GOOD, OTHERS, WORDS = 2, 4, 32, 33, 34, 35, 36
+KINDS = {"getitem": 16, "view": 17, "transpose": 18, "unsqueeze": 19, "permute": 20, "select": 22}
+# Composites that are a view of these where they have no kernel of their own.
+COMPOSITES = {"reshape": ("view", 17), "t": ("transpose", 21)}
+OWN = ("tenfold.cpu.view", "tenfold.cpu.indexing")  # the modules whose kernels native/views.ll stands for
+FIELDS = ("array", "key", "lent", "listing", "marked", "noting", "unlisted", "views")
+
+
+class Viewer:
+    """The functions that make views, with what native code has to know of each."""
+
+    def __init__(self, native: Any) -> None:
+        self.native = native
+        for field, place in places(Storage, FIELDS).items():
+            native.cell(f"v_{field}_at").value = place
+        native.cell("u_guarded_at").value = places(Storage, ("guarded",))["guarded"]
+        native.point("g_Ellipsis", Ellipsis)
+        native.point("g_slice", slice)
+        native.point("v_learn", self.learn)
+
+    def functions(self) -> Iterator[tuple[FunctionType, Any]]:
+        """Each function with its words."""
+        for name, kind in KINDS.items():
+            words = self.words(getattr(op, name), kind, f"attach_{name}")
+            yield getattr(op, name).fn, words
+            if name == "getitem":
+                yield vars(RUNTIME["Tensor"])["__getitem__"], words
+        for name, (basis, kind) in COMPOSITES.items():
+            words = self.words(getattr(op, basis), kind, None)
+            others = getattr(op, name).calls.kernels
+            words[OTHERS] = id(others)
+            self.native.keep.append(others)
+            yield getattr(op, name).fn, words
+
+    def words(self, operator: Any, kind: int, rule: str | None) -> Any:
+        """What native code reads of an operator; `rule`: the name of what records its gradient, None where Python has to."""
+        words = np.zeros(WORDS, np.int64)
+        name = None if rule is None else sys.intern(rule)
+        words[KERNELS], words[KIND] = id(operator.calls.kernels), kind
+        words[GRADIENT] = 0 if name is None else id(name)
+        self.native.keep.append((words, operator.calls.kernels, name))
+        return words
+
+    def learn(self, path: int, kernel: Any) -> None:
+        """Note in a function's words whether this kernel is core's own."""
+        words = (ctypes.c_int64 * WORDS).from_address(path)
+        self.native.keep.append(kernel)
+        words[LAST], words[GOOD] = id(kernel), getattr(kernel, "__module__", None) in OWN
