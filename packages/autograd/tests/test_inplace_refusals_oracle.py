@@ -155,3 +155,24 @@ def test_an_output_of_a_step_may_not_be_one_of_several_views():
         first, _ = (lib.ones(4, requires_grad=True) * 1).chunk(2)
         with pytest.raises(RuntimeError):
             lib.floor_divide(first.detach(), 2, out=first)
+
+
+def test_an_output_without_a_graph_may_be_one_of_several_views():
+    for dtype in ("int64", "float32"):
+        found = []
+        for lib in (torch, tenfold):
+            first, second = lib.arange(4, dtype=getattr(lib, dtype)).chunk(2)
+            lib.floor_divide(second, 2, out=first)
+            found.append(first.tolist())
+        assert found[1] == found[0]
+
+
+def test_an_output_that_is_a_view_of_a_graph_made_without_recording():
+    for operator in ("add", "floor_divide"):
+        for base in (lambda x: x, lambda x: x * 1):
+            for lib in (torch, tenfold):
+                whole = base(lib.ones(4, requires_grad=True))
+                with lib.no_grad():
+                    part = whole.view(2, 2)
+                with pytest.raises(RuntimeError, match="don't support automatic differentiation"):
+                    getattr(lib, operator)(lib.ones(2, 2), 3, out=part)

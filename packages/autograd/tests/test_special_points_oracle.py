@@ -111,6 +111,21 @@ def test_a_leaf_that_gets_dimensions_after_it_was_used(used: Any) -> None:
     assert x.grad.shape == x.shape
 
 
+@pytest.mark.parametrize("used", [lambda x: x.sort(1)[0], lambda x: x * 2, lambda x: x.transpose(0, 1), lambda x: x.cumsum(1)])
+@pytest.mark.parametrize("changed", [lambda x: x.squeeze_(), lambda x: x.squeeze_(-1), lambda x: x.unsqueeze_(0)])
+def test_a_leaf_that_loses_dimensions_after_it_was_used(used: Any, changed: Any) -> None:
+    found = []
+    for lib in (torch, tenfold):
+        x = lib.tensor([[[3.0], [1.0]], [[2.0], [5.0]], [[-1.0], [4.0]]], requires_grad=True)
+        y = used(x)
+        with lib.no_grad():
+            changed(x)
+        y.square().sum().backward()
+        found.append(x.grad.flatten().tolist())
+    assert found[0] == found[1]
+    assert x.grad.shape == x.shape
+
+
 @pytest.mark.parametrize("p", [inf, -inf])
 def test_extremes_of_complex_sizes_that_were_rounded_otherwise(p: float) -> None:
     x = tenfold.tensor([3 + 4j, 5j, 3 + 3j, 1 + 1j], dtype=tenfold.complex128, requires_grad=True)

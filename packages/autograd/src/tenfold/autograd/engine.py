@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 from functools import partial
 from heapq import heappop, heappush, heappushpop
+from math import prod
 from sys import getrefcount
 from typing import Any
 
@@ -357,10 +358,10 @@ def sum_to(g: Any, shape: tuple[int, ...]) -> Any:
     """The gradient of a source of this shape, from the gradient of what it was broadcast to."""
     have = g._array.shape
     lead = len(have) - len(shape)
-    if lead < 0:  # a leaf that got further dimensions in place since it was used
-        return g.reshape(shape)
-    if lead and have[lead:] == shape:
+    if lead > 0 and have[lead:] == shape:
         return g.sum(tuple(range(lead)) if lead > 1 else 0)
+    if lead < 0 or prod(have) == prod(shape):  # also of a leaf that got or lost dimensions in place since it was used
+        return g.reshape(shape)
     dims = [*range(lead), *(i + lead for i, n in enumerate(shape) if n == 1 and have[i + lead] != 1)]
     if dims:
         g = g.sum(dims, keepdim=True)

@@ -27,8 +27,9 @@ def with_out(operator: Operator, values: dict[str, Any], out: Any) -> Any:
     """Compute, then write into `out`, which is resized when its shape is another."""
     outs = tuple(out) if isinstance(out, (tuple, list)) else (out,)
     _require_plain(operator, values, outs)
-    recording = STATE.grad_enabled and operator.nondifferentiable is None
-    if recording and (any(map(is_refused, outs)) if operator.no_derivative else any_node([*values.values(), *outs])):
+    given = [*values.values(), *outs, *(t._base for t in outs)]
+    recording = STATE.grad_enabled and operator.nondifferentiable is None and any_node(given)
+    if recording and (not operator.no_derivative or any(map(is_refused, outs))):
         raise RuntimeError(
             f"{operator.name}(): functions with out=... arguments don't support automatic differentiation, "
             f"but one of the arguments requires grad."
