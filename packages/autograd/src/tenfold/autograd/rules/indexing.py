@@ -145,7 +145,8 @@ _REDUCED = {"sum": _sum, "mean": _mean, "amax": _extreme, "amin": _extreme, "pro
 
 @gradients(op.cat, "tensors")
 def _(g: Any, tensors_shape: Any, dim: int) -> Any:
-    sizes = [0 if tuple(s) == (0,) and g.dim() > 1 else s[dim] for s in tensors_shape]
+    dim = dim if -g.dim() <= dim < g.dim() else 0  # of empty vectors alone, which have any
+    sizes = [0 if tuple(s) == (0,) else s[dim] for s in tensors_shape]
     starts = accumulate(sizes, initial=0)  # each part is a view of its own, which may be written
     parts = [g.narrow(dim, start, size) for start, size in zip(starts, sizes)]
     return [p.reshape(0) if tuple(s) == (0,) else p for p, s in zip(parts, tensors_shape)]
