@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+import tenfold
 import tenfold.nn.functional as F
 
 torch = pytest.importorskip("torch")
@@ -150,3 +151,25 @@ def test_class_probabilities(shape: Any, options: dict[str, Any], reduction: str
     low = x.detach().clone()
     low[..., 1] = -inf
     agree(F.cross_entropy, TF.cross_entropy, low.requires_grad_(), hot, reduction=reduction, **kw)
+
+
+@pytest.mark.parametrize("margin", [1.0, 0.5, 2.7])
+@pytest.mark.parametrize("dtype", ["int64", "int8", "float32"])
+def test_hinges_of_integers_are_integers(dtype: str, margin: float) -> None:
+    for reduction in REDUCTIONS:
+        found = []
+        for lib, functions in ((torch, TF), (tenfold, F)):
+            x, t = lib.tensor([0, 2, 3, 1], dtype=getattr(lib, dtype)), lib.tensor([-1, -1, 1, 0])
+            try:
+                loss = functions.hinge_embedding_loss(x, t, margin=margin, reduction=reduction)
+                found.append((str(loss.dtype).split(".")[1], loss.tolist()))
+            except RuntimeError:
+                found.append("refused")
+        assert found[1] == found[0]
+
+
+def test_a_table_without_rows_is_refused_as_such() -> None:
+    for lib, functions in ((torch, TF), (tenfold, F)):
+        assert functions.embedding(lib.zeros(0, dtype=lib.int64), lib.zeros(0, 2)).shape == (0, 2)
+        with pytest.raises(RuntimeError, match="self indexing axis dim should be positive"):
+            functions.embedding(lib.tensor([0]), lib.zeros(0, 2))

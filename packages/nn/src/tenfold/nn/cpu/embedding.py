@@ -17,6 +17,8 @@ Array = np.ndarray[Any, Any]
 @kernel(ops.embedding_rows, device="cpu")
 def embedding_rows(weight: Array, input: Array, padding_idx: int, scale_grad_by_freq: bool, sparse: bool) -> Array:
     """weight[input], where every index must be a row of the table."""
+    if input.size and not len(weight):
+        raise RuntimeError("embedding: the table has no rows: self indexing axis dim should be positive")
     if input.size and (input.min() < 0 or input.max() >= len(weight)):
         raise IndexError(
             f"embedding: index out of range in self: got {input.min()} to {input.max()}, the table has {len(weight)} rows"

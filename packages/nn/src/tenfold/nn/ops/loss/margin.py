@@ -24,9 +24,9 @@ def hinge_embedding_loss(
     tensor([0.5000, 0.5000])
     """
     reduction = reduction_of("hinge_embedding_loss", size_average, reduce, reduction)
-    near = tf.where(target == 1, input, 0.0)
-    far = tf.where(target == -1, (margin - input).clamp_min(0), 0.0)
-    return reduced(tf.where((target == 1) | (target == -1), near + far, input + (margin - input).clamp_min(0)), reduction)
+    rest = (margin - input).clamp_min(0).to(input.dtype)  # of integers an integer
+    near, far = tf.where(target == 1, input, 0), tf.where(target == -1, rest, 0)
+    return reduced(tf.where((target == 1) | (target == -1), near + far, input + rest), reduction)
 
 
 @composite("loss", method=None)
