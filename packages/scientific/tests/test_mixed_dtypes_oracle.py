@@ -104,3 +104,24 @@ def test_ldexp_by_an_exponent_of_another_precision(dtype: str, exponent: str) ->
             )
             assert str(ours.dtype).split(".")[1] == str(theirs.dtype).split(".")[1]
             np.testing.assert_allclose(np.array(ours.tolist()), np.array(theirs.tolist()), rtol=1e-7)
+
+
+def test_inner_products_convert_nothing_for_their_output() -> None:
+    for dtype in ("uint8", "float32", "float64"):
+        for given in DTYPES:
+            for size in ((2, 3), (3,)):
+                agree(lambda lib, dtype=dtype, given=given, size=size: lib.inner(
+                    filled(lib, size, dtype, 2), filled(lib, size, dtype, 3), out=lib.zeros(0, dtype=getattr(lib, given))
+                ))  # fmt: skip
+
+
+@pytest.mark.parametrize("name", ["fftshift", "ifftshift"])
+@pytest.mark.parametrize(("shape", "dim"), [((), None), ((), ()), ((3,), ()), ((3, 4), None), ((3, 4), 1), ((0, 3), None)])
+def test_shifts_need_a_dimension(name: str, shape: Any, dim: Any) -> None:
+    agree(lambda lib: getattr(lib.fft, name)(lib.arange(12.0)[: int(np.prod(shape))].reshape(shape), dim))
+
+
+def test_the_vector_product_of_numbers_lacks_the_dimension() -> None:
+    for lib in (torch, tenfold):
+        with pytest.raises(IndexError):
+            lib.linalg.cross(lib.ones(()), lib.ones(()))

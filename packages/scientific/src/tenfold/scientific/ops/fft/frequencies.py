@@ -55,7 +55,7 @@ def fft_fftshift(input: Tensor, dim: Any = None) -> Tensor:
     tensor([-2, -1,  0,  1,  2])
     """
     dims = _dims("fft.fftshift", input, dim)
-    return input.roll([input.size(d) // 2 for d in dims], dims) if dims else input.clone()
+    return input.roll([input.size(d) // 2 for d in dims], dims)
 
 
 @composite("fft", method=None)
@@ -67,10 +67,11 @@ def fft_ifftshift(input: Tensor, dim: Any = None) -> Tensor:
     tensor([ 0,  1,  2, -2, -1])
     """
     dims = _dims("fft.ifftshift", input, dim)
-    return input.roll([(input.size(d) + 1) // 2 for d in dims], dims) if dims else input.clone()
+    return input.roll([(input.size(d) + 1) // 2 for d in dims], dims)
 
 
 def _dims(name: str, input: Any, dim: int | Sequence[int] | None) -> list[int]:
-    if dim is None:
-        return list(range(input.dim()))
-    return [wrap_dim(d, input.dim(), name) for d in ([dim] if isinstance(dim, int) else dim)]
+    dims = range(input.dim()) if dim is None else [dim] if isinstance(dim, int) else dim
+    if not len(dims):
+        raise RuntimeError(f"{name}: `shifts` required: there is no dimension to shift along; pass dim= or a tensor that has one")
+    return [wrap_dim(d, input.dim(), name) for d in dims]

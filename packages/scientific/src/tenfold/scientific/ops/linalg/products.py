@@ -244,7 +244,7 @@ def addbmm(input: Tensor, batch1: Tensor, batch2: Tensor, *, beta: Any = 1, alph
     return blend("addbmm", input, bmm(batch1, batch2).sum(0).to(batch1.dtype), beta, alpha)
 
 
-@composite("linalg", out=True)
+@composite("linalg", out="same")
 def inner(input: Tensor, other: Tensor) -> Tensor:
     """Inner products over the last dimension. Shape: (..., K), (*, K) -> (..., *).
 

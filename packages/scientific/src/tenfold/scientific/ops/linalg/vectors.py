@@ -20,8 +20,10 @@ def linalg_cross(input: Tensor, other: Tensor, *, dim: int = -1) -> Tensor:
     """
     if input.dim() != other.dim():
         raise RuntimeError(f"linalg.cross: inputs must have the same number of dimensions, got {input.dim()} and {other.dim()}")
+    if input.dim() == 0:
+        raise IndexError(f"linalg.cross: Dimension specified as {dim} but tensor has no dimensions")
     d = wrap_dim(dim, input.dim(), "linalg.cross")
-    if input.dim() == 0 or input.shape[d] != 3 or other.shape[d] != 3:
+    if input.shape[d] != 3 or other.shape[d] != 3:
         raise RuntimeError(
             f"linalg.cross: inputs dimension {dim} must have length 3. Got {list(input.shape)} and {list(other.shape)}"
         )
