@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator
 from functools import partial
 from typing import Any
 
+from tenfold.data.datapipes.columns import check_function
 from tenfold.data.datapipes.datapipe import IterDataPipe, functional_datapipe
 from tenfold.data.datapipes.passes import INVALID
 
@@ -142,6 +143,7 @@ class Demultiplexer(IterDataPipe[Any]):
     ) -> Any:
         if num_instances < 1:
             raise ValueError(f"Expected `num_instances` larger than 0, but {num_instances} is found")
+        check_function(classifier_fn)
         _warn_of(buffer_size, "demux")
         branch = partial(_classified, classifier_fn, num_instances, drop_none)
         stem = _Stem(datapipe, num_instances, branch, buffer_size)

@@ -4,8 +4,37 @@ from __future__ import annotations
 
 import copy
 import inspect
+import warnings
 from collections.abc import Callable
+from functools import partial
 from typing import Any
+
+
+def check_function(function: Any) -> None:
+    """TypeError for what cannot be called; a warning for what a process that is started anew cannot be sent.
+
+    >>> check_function(len)
+    """
+    if not callable(function):
+        raise TypeError(f"A callable function is expected, but {type(function)} is provided.")
+    while isinstance(function, partial):
+        function = function.func
+    kind = "Local" if _is_local(function) else "Lambda" if getattr(function, "__name__", "") == "<lambda>" else None
+    if kind is not None:
+        warnings.warn(
+            f"{kind} function is not supported by pickle, please use regular python function or functools.partial instead: "
+            "give it a name at the top of a module",
+            UserWarning,
+            stacklevel=3,
+        )
+
+
+def _is_local(function: Any) -> bool:
+    """Whether a function, or the class of what is called, was defined inside another function."""
+    code = getattr(function, "__code__", None)
+    if code is not None:
+        return bool(code.co_flags & inspect.CO_NESTED)
+    return "<locals>" in getattr(function, "__qualname__", type(function).__qualname__)
 
 
 def check_columns(function: Callable[..., Any], columns: Any) -> None:

@@ -54,8 +54,8 @@ class IterDataPipe(_Registered, IterableDataset[T_co]):
     """A stream; a class of one's own defines `__iter__`, and `reset()` if a pass leaves something behind.
 
     >>> from tenfold.data.datapipes.iter import IterableWrapper
-    >>> list(IterableWrapper(range(6)).filter(lambda x: x % 2 == 1).map(lambda x: x * 10).batch(2))
-    [[10, 30], [50]]
+    >>> list(IterableWrapper(range(6)).filter(bool).map(float).batch(2))
+    [[1.0, 2.0], [3.0, 4.0], [5.0]]
     """
 
     functions: ClassVar[Functions] = {}
@@ -82,8 +82,8 @@ class MapDataPipe(_Registered, Dataset[T_co]):
     """Samples with indices; a class of one's own defines `__getitem__` and `__len__`.
 
     >>> from tenfold.data.datapipes.map import SequenceWrapper
-    >>> list(SequenceWrapper([1, 2, 3]).map(lambda x: x * 10).batch(2))
-    [[10, 20], [30]]
+    >>> list(SequenceWrapper([1, 2, 3]).map(float).batch(2))
+    [[1.0, 2.0], [3.0]]
     """
 
     functions: ClassVar[Functions] = {}

@@ -11,7 +11,7 @@ from typing import Any
 
 from tenfold.data.collation import default_collate
 from tenfold.data.datapipes.branches import Demultiplexer, Forker
-from tenfold.data.datapipes.columns import changed, check_columns, picked
+from tenfold.data.datapipes.columns import changed, check_columns, check_function, picked
 from tenfold.data.datapipes.datapipe import DataChunk, IterDataPipe, functional_datapipe, new_seed
 from tenfold.data.datapipes.files import FileLister, FileOpener, StreamReader
 from tenfold.data.sampler import SequentialSampler
@@ -71,6 +71,7 @@ class Mapper(IterDataPipe[Any]):
     """Each item replaced by the function's result; with `input_col` of those columns of it, put into `output_col`."""
 
     def __init__(self, datapipe: Any, fn: Callable[..., Any], input_col: Any = None, output_col: Any = None) -> None:
+        check_function(fn)
         if input_col is None and output_col is not None:
             raise ValueError("Mapper: `output_col` must be None when `input_col` is None.")
         if isinstance(output_col, (list, tuple)):
@@ -107,6 +108,7 @@ class Filter(IterDataPipe[Any]):
     """The items for which the function, of the columns `input_col` if they are given, is true."""
 
     def __init__(self, datapipe: Any, filter_fn: Callable[..., bool], input_col: Any = None) -> None:
+        check_function(filter_fn)
         check_columns(filter_fn, input_col)
         self.datapipe, self.filter_fn, self.input_col = datapipe, filter_fn, input_col
 
@@ -319,6 +321,7 @@ class Grouper(IterDataPipe[Any]):
         guaranteed_group_size: int | None = None,
         drop_remaining: bool = False,
     ) -> None:
+        check_function(group_key_fn)
         least = group_size if guaranteed_group_size is None else guaranteed_group_size
         if group_size is not None and not 0 < group_size <= buffer_size:
             raise ValueError("group_size must be > 0 and <= buffer_size")

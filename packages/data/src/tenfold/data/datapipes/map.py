@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator
 from itertools import accumulate
 from typing import Any
 
+from tenfold.data.datapipes.columns import check_function
 from tenfold.data.datapipes.datapipe import DataChunk, IterDataPipe, MapDataPipe, functional_datapipe, new_seed
 
 __all__ = ["Batcher", "Concater", "Mapper", "SequenceWrapper", "Shuffler", "Zipper"]
@@ -36,6 +37,7 @@ class Mapper(MapDataPipe[Any]):
     """The function's result of each item."""
 
     def __init__(self, datapipe: Any, fn: Callable[[Any], Any] = _same) -> None:
+        check_function(fn)
         self.datapipe, self.fn = datapipe, fn
 
     def __getitem__(self, index: Any) -> Any:
