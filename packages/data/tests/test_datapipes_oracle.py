@@ -277,7 +277,20 @@ def graph(engine):
     return kinds, [len(below) for _, below in found.values()]
 
 
+def begun_anew(e, parted):
+    """Passes that begin while others are under way, and while none of their items was asked for."""
+    one, other = parted(pipes_of(e).IterableWrapper(range(6)))
+    passes = [iter(one)]
+    begun = [next(iter(other))]
+    passes.append(iter(one))
+    begun += list(zip(one, other, strict=False))
+    iter(one)
+    return begun, list(zip(one, other, strict=False))
+
+
 SESSIONS = {
+    "fork begun anew": lambda e: begun_anew(e, lambda pipe: pipe.fork(2)),
+    "demux begun anew": lambda e: begun_anew(e, lambda pipe: pipe.demux(2, odd)),
     "one pass at a time": lambda e: twice(pipes_of(e).IterableWrapper(range(3))),
     "one pass of a chain": lambda e: twice(pipes_of(e).IterableWrapper(range(3)).map(double)),
     "zip with itself": lambda e: list(zip(*[pipes_of(e).IterableWrapper(range(3))] * 2, strict=False)),

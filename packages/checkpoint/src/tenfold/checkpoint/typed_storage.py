@@ -355,8 +355,8 @@ def _memory_for(args: Any, kind: dtype, device: Any) -> UntypedStorage:
         key = located(device)
     except Exception as error:
         raise RuntimeError(f"Storage device not recognized: {device}") from error
-    if not args or isinstance(args[0], int):
-        return UntypedStorage((args[0] if args else 0) * kind.itemsize, device=key)
+    if not args or isinstance(args[0], (int, np.integer)):
+        return UntypedStorage(int(args[0] if args else 0) * kind.itemsize, device=key)
     values = args[0]
     if isinstance(values, str):
         raise TypeError("TypedStorage(): invalid data type 'str'")

@@ -20,7 +20,7 @@ class _Stem:
     def __init__(self, datapipe: Any, count: int, branches_of: Callable[[Any], list[int]], buffer_size: int) -> None:
         self.datapipe, self.branches_of, self.buffer_size = datapipe, branches_of, buffer_size
         self.waiting: list[deque[Any]] = [deque() for _ in range(count)]
-        self.begun = self.ended = [False] * count
+        self.begun, self.exhausted = [False] * count, False
         self.source: Iterator[Any] | None = None
         self.number = 0  # of the pass
 
@@ -31,7 +31,7 @@ class _Stem:
     def begin(self, number: int) -> None:
         """A branch starts a pass: the first of them, or one that has had its pass, starts it for all."""
         if self.source is None or self.begun[number]:
-            if self.source is not None and not all(self.ended):
+            if self.source is not None and not (self.exhausted and not any(self.waiting)):
                 warnings.warn(
                     "Some child DataPipes are not exhausted when __iter__ is called. We are resetting the buffer and each child "
                     "DataPipe will read from the start again.",
@@ -39,7 +39,7 @@ class _Stem:
                     stacklevel=4,
                 )
             self.source, self.number = iter(self.datapipe), self.number + 1
-            self.begun, self.ended = [False] * len(self.begun), [False] * len(self.begun)
+            self.begun, self.exhausted = [False] * len(self.begun), False
             for queue in self.waiting:
                 queue.clear()
         self.begun[number] = True
@@ -56,7 +56,7 @@ class _Stem:
             try:
                 item = next(self.source)
             except StopIteration:
-                self.ended[number] = True
+                self.exhausted = True
                 return
             for branch in self.branches_of(item):
                 self.waiting[branch].append(item)
