@@ -77,8 +77,9 @@ def products(stored: Stored, turned: bool, laid: bool, b_turned: bool) -> str:
             above_row = f.let(f"select i1 {again}, i64 {pitch}, i64 {start_row}")
             sizes = (count, f.sub(columns, j), deep)
             _panel(f, v, tile, turned or laid, (corner, across), sizes, (here, pitch), (above, above_row))
-    kinds = [tile.rows] if turned or laid else [tile.rows, 1]
-    tiles = "".join(_tile(stored, tile, rows, turned or laid) for rows in kinds)
+    kinds = [(tile.rows, tile.vectors)] if turned or laid else [(tile.rows, tile.vectors), (1, tile.vectors)]
+    kinds.append((_slim_rows(tile, turned or laid), 1))
+    tiles = "".join(_tile(stored, tile, *kind, turned or laid) for kind in kinds)
     return v.declarations() + DECLARED + tiles + f.text()
 
 
@@ -87,6 +88,44 @@ def _panel(
     out: tuple[str, str], above: tuple[str, str],
 ) -> None:  # fmt: skip
     """All tiles of a block that stand above one another."""
+    count, left, _ = sizes
+    slim = f.let(f"icmp sle i64 {left}, {v.lanes}")
+    if not laid:  # where they lie there are no further rows to be read
+        slim = f.let(f"and i1 {slim}, {f.let(f'icmp sge i64 {count}, {_slim_rows(tile, laid)}')}")
+    with f.either(slim) as otherwise:
+        _slim(f, v, tile, laid, a, sizes, out, above)
+        otherwise()
+        _wide(f, v, tile, laid, a, sizes, out, above)
+
+
+def _slim_rows(tile: Tile, laid: bool) -> int:
+    """Rows of a tile of one vector: two strips, whose sums are as many as a whole tile's; where rows are read in place, one's."""
+    return 2 * tile.rows if laid else tile.rows
+
+
+def _slim(
+    f: Function, v: Vectors, tile: Tile, laid: bool, a: tuple[str, str], sizes: tuple[str, str, str],
+    out: tuple[str, str], above: tuple[str, str],
+) -> None:  # fmt: skip
+    """The same of a last panel whose columns one vector holds: the other one of a whole tile would be for nothing."""
+    (count, left, deep), (corner, across), rows = sizes, a, _slim_rows(tile, laid)
+    with f.loop(0, count, rows) as i:
+        begin = i if laid else f.least(i, f.sub(count, rows))  # strips have rows behind the last one
+        start = strip_of(f, v, i, deep) if laid else f.at(corner, f.mul(begin, across))
+        f.do(
+            f"call void @{NAME.format(rows, 1)}(ptr {start}, i64 {across}, ptr %panel, i64 {deep}, ptr %wide, "
+            f"i64 {v.lanes * v.stored.size}, ptr %zeros, i64 0)"
+        )
+        to, term = f.at(out[0], f.mul(i, out[1])), f.at(above[0], f.mul(i, above[1]))
+        few = f.least(rows, f.sub(count, i))
+        _cut(f, v, v.lanes, few, left, f.sub(i, begin), (to, out[1]), (term, above[1]))
+
+
+def _wide(
+    f: Function, v: Vectors, tile: Tile, laid: bool, a: tuple[str, str], sizes: tuple[str, str, str],
+    out: tuple[str, str], above: tuple[str, str],
+) -> None:  # fmt: skip
+    """Tiles of all their columns, and those that reach over the edge."""
     count, left, deep = sizes
     corner, across = a
     full = f.let(f"icmp sge i64 {left}, {tile.width}")
@@ -119,33 +158,37 @@ def _panel(
                     with f.loop(0, few) as m:
                         call(1, f.add(i, m), v.place("%wide", f.mul(m, tile.width)), 0, "%zeros", 0)
             skip = f.let(f"load i64, ptr {skipped}")
-            _cut(f, v, tile, few, f.least(left, tile.width), skip, (to, out[1]), (term, above[1]))
+            _cut(f, v, tile.width, few, f.least(left, tile.width), skip, (to, out[1]), (term, above[1]))
 
 
 def _cut(
-    f: Function, v: Vectors, tile: Tile, rows: str, columns: str, skip: str, out: tuple[str, str], above: tuple[str, str]
+    f: Function, v: Vectors, width: int, rows: str, columns: str, skip: str, out: tuple[str, str], above: tuple[str, str]
 ) -> None:
     """The sums of a tile that reaches over the edge, to the rows and columns that there are."""
     with f.loop(0, rows) as m:
-        line = v.place("%wide", f.mul(f.add(m, skip), tile.width))
+        line = v.place("%wide", f.mul(f.add(m, skip), width))
         to, term = f.at(out[0], f.mul(m, out[1])), f.at(above[0], f.mul(m, above[1]))
-        with f.loop(0, columns) as c:
+        whole = f.let(f"and i64 {columns}, {-v.lanes}")
+        with f.loop(0, whole, v.lanes) as c:
+            total, before = (v.load(v.place(x, c)) for x in (line, term))
+            v.store(f.let(f"fadd {v.type} {total}, {before}"), v.place(to, c))
+        with f.loop(whole, columns) as c:
             total, before = (v.load(v.place(x, c), v.element) for x in (line, term))
             f.do(f"store {v.element} {f.let(f'fadd {v.element} {total}, {before}')}, ptr {v.place(to, c)}")
 
 
-def _tile(stored: Stored, tile: Tile, rows: int, laid: bool) -> str:
-    """out = above + a @ b, a tile; distances in bytes. `laid`: the rows lie side by side."""
+def _tile(stored: Stored, tile: Tile, rows: int, vectors: int, laid: bool) -> str:
+    """out = above + a @ b, a tile or some of its vectors; distances in bytes. `laid`: the rows lie side by side, in strips."""
     f = Function(
-        f"internal void @{NAME.format(rows, tile.vectors)}(ptr noalias %a, i64 %across, ptr noalias %b, i64 %k, ptr %out, "
+        f"internal void @{NAME.format(rows, vectors)}(ptr noalias %a, i64 %across, ptr noalias %b, i64 %k, ptr %out, "
         "i64 %row, ptr %above, i64 %above_row)",
         'noinline nounwind "prefer-vector-width"="512"',
     )
     v = Vectors(f, stored, tile.lanes)
     for m in range(rows):  # the memory of the results is on its way while they are computed
-        for byte in range(0, tile.width * stored.size, LINE):
+        for byte in range(0, vectors * v.lanes * stored.size, LINE):
             fetch(f, f.at(f.at("%out", f.mul("%row", m)), byte), written=True)
-    sums = [[f.variable(v.type, "zeroinitializer") for _ in range(tile.vectors)] for _ in range(rows)]
+    sums = [[f.variable(v.type, "zeroinitializer") for _ in range(vectors)] for _ in range(rows)]
     _added(f, v, tile, sums, laid)
 
     for m, row in enumerate(sums):
@@ -159,8 +202,8 @@ def _tile(stored: Stored, tile: Tile, rows: int, laid: bool) -> str:
 def _rows(f: Function, v: Vectors, tile: Tile, rows: int, laid: bool, q: str) -> Callable[[int, int], str]:
     """Where the first factor of a row is, u steps behind step q; what the next tile reads there is fetched."""
     if laid:
-        strip = v.place("%a", f.mul(q, tile.rows))
-        return lambda u, m: v.place(strip, u * tile.rows + m)
+        strips = [v.place(strip_of(f, v, str(i), "%k", "%a"), f.mul(q, tile.rows)) for i in range(0, rows, tile.rows)]
+        return lambda u, m: v.place(strips[m // tile.rows], u * tile.rows + m % tile.rows)
     here = v.place("%a", q)
     lines = [f.at(here, f.mul("%across", m)) for m in range(rows)]
     following = f.at(here, f.mul("%across", rows))
@@ -176,7 +219,7 @@ def _added(f: Function, v: Vectors, tile: Tile, sums: list[list[str]], laid: boo
         number = _rows(f, v, tile, len(sums), laid, q)
         panel = v.place("%b", f.mul(q, tile.width))
         for u in range(steps):
-            columns = [v.load(v.place(panel, u * tile.width + k * v.lanes)) for k in range(tile.vectors)]
+            columns = [v.load(v.place(panel, u * tile.width + k * v.lanes)) for k in range(len(sums[0]))]
             for m, row in enumerate(sums):
                 factor = v.splat(v.load(number(u, m), v.element))
                 for column, place in zip(columns, row, strict=True):

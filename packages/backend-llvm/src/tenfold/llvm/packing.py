@@ -71,9 +71,9 @@ def _turned(f: Function, v: Vectors, lines: list[str], depth: str, goal: str, wi
             f.do(f"store {v.element} {v.load(v.place(line, p), v.element)}, ptr {v.place(goal, f.add(f.mul(p, width), c))}")
 
 
-def strip_of(f: Function, v: Vectors, i: str, deep: str) -> str:
+def strip_of(f: Function, v: Vectors, i: str, deep: str, strips: str = "%strip") -> str:
     """Where the strip of the tile whose first row is number i begins; a step's room is left between strips."""
-    return v.place("%strip", f.mul(i, f.add(deep, 1)))
+    return v.place(strips, f.mul(i, f.add(deep, 1)))
 
 
 def laid_along(f: Function, v: Vectors, tile: Tile, corner: str, across: str, count: str, deep: str) -> None:

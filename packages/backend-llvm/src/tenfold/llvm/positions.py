@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from tenfold.llvm.products import HEAD
 from tenfold.llvm.storage import Stored
-from tenfold.llvm.writer import Function
+from tenfold.llvm.writer import Function, Vectors, registers
 
 
 def _beyond(f: Function, kind: str, type: str, value: str, than: str) -> str:
@@ -161,3 +161,24 @@ def one_hot() -> str:
         with f.when(f.let(f"icmp uge i64 {chosen}, {classes}")):
             f.do(f"store i64 1, ptr {flag}")
     return f.text()
+
+
+def added_rows(stored: Stored) -> str:
+    """out[index[i]] += rows[i] for all i in their order. Items are columns, so that no two threads add to one place.
+
+    Context: rows, index, out; number of rows, columns.
+    """
+    f = Function(HEAD)
+    v = Vectors(f, stored, registers().lanes(stored))
+    rows, index, out, count, columns = f.words(["*rows", "*index", "*out", "count", "columns"])
+    whole = f.add("%lo", f.let(f"and i64 {f.sub('%hi', '%lo')}, {-v.lanes}"))
+    with f.loop(0, count) as i:
+        source = v.place(rows, f.mul(i, columns))
+        goal = v.place(out, f.mul(f.whole(index, i), columns))
+        with f.loop("%lo", whole, v.lanes) as j:
+            term, before = (v.load(v.place(x, j)) for x in (source, goal))
+            v.store(f.let(f"fadd {v.type} {before}, {term}"), v.place(goal, j))
+        with f.loop(whole, "%hi") as j:
+            term, before = (v.load(v.place(x, j), v.element) for x in (source, goal))
+            f.do(f"store {v.element} {f.let(f'fadd {v.element} {before}, {term}')}, ptr {v.place(goal, j)}")
+    return v.declarations() + f.text()

@@ -1,4 +1,4 @@
-"""Vectors that are 1 at an index and 0 elsewhere."""
+"""Vectors that are 1 at an index and 0 elsewhere, and the gradient of a table whose rows were looked up."""
 
 from __future__ import annotations
 
@@ -10,12 +10,13 @@ from tenfold.dispatch.kernels import kernel
 from tenfold.dispatch.operators import op
 from tenfold.llvm import positions
 from tenfold.llvm.gates import gated
-from tenfold.llvm.kernels.attaching import ACCELERATED
+from tenfold.llvm.kernels.attaching import ACCELERATED, chosen
 from tenfold.llvm.programs import Compiled, empty
-from tenfold.llvm.storage import INT64
+from tenfold.llvm.storage import BY_DTYPE, FLOAT32, FLOAT64, INT64
 
 Array = np.ndarray[Any, Any]
 ONE_HOT = Compiled("vectors of one index", positions.one_hot)
+ADDED = Compiled("rows added up by index", positions.added_rows)
 
 
 def one_hot(tensor: Array, num_classes: int) -> Any:
@@ -36,3 +37,22 @@ def one_hot(tensor: Array, num_classes: int) -> Any:
 
 ACCELERATED["one_hot"] = one_hot
 kernel(op.one_hot, device="cpu", wrap=True, note="int64 in one piece")(gated(one_hot, 2, dtypes=(INT64,)))
+
+
+def embedding_weight_grad(grad: Array, indices: Array, num_weights: int, padding_idx: int, scale_by_freq: bool) -> Any:
+    """The rows of grad added up in their order; an index that is no row is left to the kernel beneath, which says so."""
+    stored = BY_DTYPE.get(grad.dtype)
+    if stored not in (FLOAT32, FLOAT64) or indices.dtype != INT64.dtype or not indices.size or not grad.size or scale_by_freq:
+        return NotImplemented
+    if not (grad.flags.carray and indices.flags.carray) or indices.min() < 0 or indices.max() >= num_weights:
+        return NotImplemented
+    width = grad.shape[-1]
+    out = empty((num_weights, width), stored)
+    out.fill(0)
+    done = ADDED.run((stored,), width, max(1, (1 << 14) // indices.size), grad, indices, out, indices.size, width)
+    if padding_idx >= 0:
+        out[padding_idx] = 0
+    return out if done else NotImplemented
+
+
+chosen("embedding_weight_grad", embedding_weight_grad, 5, "float32 and float64 in one piece, at indices of int64")
