@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from tenfold.llvm import products
+from tenfold.llvm import products, winograd_calls
 from tenfold.llvm.planes import Plane, Reading, Sizes, Window, backward, forward, plane_of
 from tenfold.llvm.products import GROUP, Tile
 from tenfold.llvm.programs import Compiled, empty
@@ -114,6 +114,23 @@ class _Room:
 
 def correlate(x: Array, weights: Weights, bias: Array | None, reading: Reading, threads: int) -> Array | None:
     """The convolution of images (N, C, *inputs) that lie in one piece; None where there is no code for it."""
+    m = winograd_calls.tile_for(x, weights, reading)
+    found = winograd_calls.correlate(x, weights, bias, reading, m, threads) if m else None
+    if found is None:
+        return direct(x, weights, bias, reading, threads)
+    out, strange = found
+    if strange.all():
+        return direct(x, weights, bias, reading, threads)
+    if strange.any():
+        again = direct(np.ascontiguousarray(x[strange]), weights, bias, reading, threads)
+        if again is None:
+            return None
+        out[strange] = again
+    return out
+
+
+def direct(x: Array, weights: Weights, bias: Array | None, reading: Reading, threads: int) -> Array | None:
+    """The same without minimal filtering: what is infinite or no number stays within its windows."""
     stored = BY_DTYPE[x.dtype]
     out: Array = empty((len(x), weights.groups * weights.outer, *reading.outputs), stored)
     narrow = weights.alone or weights.outer < NARROW

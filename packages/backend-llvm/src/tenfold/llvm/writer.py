@@ -6,6 +6,7 @@ numbers stay in registers: that is written with this.
 
 from __future__ import annotations
 
+import struct
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -176,6 +177,11 @@ class Vectors:
         """The number in every lane."""
         one = self.f.let(f"insertelement {self.type} poison, {self.element} {number}, i64 0")
         return self.f.let(f"shufflevector {self.type} {one}, {self.type} poison, <{self.lanes} x i32> zeroinitializer")
+
+    def constant(self, number: float) -> str:
+        """A number that stands in the text, in every lane."""
+        bits = struct.unpack("<Q", struct.pack("<d", float(self.stored.dtype.type(number))))[0]
+        return f"<{', '.join([f'{self.element} 0x{bits:016X}'] * self.lanes)}>"
 
     def fma(self, a: str, b: str, c: str) -> str:
         """a * b + c, rounded once."""
