@@ -78,7 +78,7 @@ class Paths:
             "p_float32": np.dtype(np.float32), "p_float64": np.dtype(np.float64), "d_devices": sys.intern("devices"),
             "d_types": vars(dtypes), "d_default": sys.intern("_default"), "d_float32": dtypes.float32, "d_size": Size,
             "f_determinism": DETERMINISM, "f_on": sys.intern("on"), "f_collected": COLLECTED,
-            "g_out_names": ("out",),
+            "g_out_names": ("out",), "g_int64": np.dtype(np.int64),
         }.items():  # fmt: skip
             native.point(name, value)
         native.cell("p_flags").value = FLAGS.buffer_info()[0]

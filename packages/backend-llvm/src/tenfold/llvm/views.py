@@ -20,6 +20,9 @@ KERNELS, GRADIENT, KIND, LAST, GOOD, OTHERS, WORDS = 2, 4, 32, 33, 34, 35, 36
 KINDS = {"getitem": 16, "view": 17, "transpose": 18, "unsqueeze": 19, "permute": 20, "select": 22}
 # Composites that are a view of these where they have no kernel of their own.
 COMPOSITES = {"reshape": ("view", 17), "t": ("transpose", 21)}
+# What native/scattering.ll does: the operator with the kernel that it stands for, and the word that says how. Each in place, too.
+SCATTERS = {"scatter": ("scatter_set", 32), "scatter_add": ("scatter_add", 34), "index_add": ("index_put", 38)}
+IN_PLACE = 1
 OWN = ("tenfold.cpu.view", "tenfold.cpu.indexing")  # the modules whose kernels native/views.ll stands for
 FIELDS = ("array", "key", "lent", "listing", "marked", "noting", "unlisted", "views")
 
@@ -49,6 +52,14 @@ class Viewer:
             words[OTHERS] = id(others)
             self.native.keep.append(others)
             yield getattr(op, name).fn, words
+
+        for name, (basis, kind) in SCATTERS.items():
+            operator = getattr(op, name)
+            for form, how in ((operator, kind), (operator.inplace_form, kind + IN_PLACE)):
+                words = self.words(getattr(op, basis), how, None)
+                words[OTHERS] = 0 if basis == name else id(operator.calls.kernels)
+                self.native.keep.append(operator.calls.kernels)
+                yield form.fn, words
 
     def words(self, operator: Any, kind: int, rule: str | None) -> Any:
         """What native code reads of an operator; `rule`: the name of what records its gradient, None where Python has to."""

@@ -13,7 +13,7 @@ from typing import Any
 import llvmlite.binding as llvm
 import numpy as np
 
-from tenfold.llvm import call_paths, normals
+from tenfold.llvm import call_paths, normals, places
 from tenfold.llvm.compiler import Loaded, load, unsuitable
 
 _PYTHON = (
@@ -26,11 +26,11 @@ _NUMPY = {
     "PyArray_SetBaseObject": 282,
     "PyDataMem_SetHandler": 304,
 }  # their places in NumPy's table, which do not change
-_NUMBERS = ("draw_words", "to_units32", "to_units64", "to_normals32", "to_normals64")  # loops that the others call
+_NUMBERS = ("draw_words", "to_units32", "to_units64", "to_normals32", "to_normals64", *places.NAMES)  # loops that the others call
 _FILES = ("memory.ll", "calls.ll", "rows.ll", "products.ll", "joining.ll", "losses.ll", "along.ll", "units.ll", "random.ll")
 _PATHS = (
     "paths.ll", "recording.ll", "factories.ll", "random_paths.ll", "updates.ll", "writing.ll", "filling.ll",
-    "conversions.ll", "views.ll",
+    "conversions.ll", "views.ll", "scattering.ll",
 )  # fmt: skip
 _PAUSE = {"x86_64": "llvm.x86.sse2.pause()", "aarch64": "llvm.aarch64.hint(i32)"}
 # Linux's system calls and the instruction for a pause, for each processor.
@@ -113,10 +113,10 @@ def source() -> str:
 
 
 def numbers_source() -> str:
-    """The loops that make random numbers, which alone gain by LLVM's many passes."""
+    """The loops that make random numbers and write at places, which alone gain by LLVM's many passes."""
     folder = files("tenfold.llvm.native")
     texts = ((folder / name).read_text("utf-8") for name in ("numbers.ll", "units.ll"))
-    return "\n".join([*texts, normals.shared(), normals.source()])
+    return "\n".join([*texts, normals.shared(), normals.source(), places.source()])
 
 
 def _resolve_symbols() -> None:

@@ -4,8 +4,8 @@
 ; device, 3 whether its body records what has no rule, 4 the name under which the globals have what gives results their node, 5
 ; the flags that arrays have to have, 6 recording.ll's words for the rule at 7; at 8 the parameters' roles (1 a tensor, 2 that or a
 ; number, 3 a value, 4 a value that has to be the default and that kernels do
-; not get, 5 a tensor or None, 6 a list of tensors), at 16 their defaults, at 24 their names; 32 is writing.ll's and
-; views.ll's, as are those behind it.
+; not get, 5 a tensor or None, 6 a list of tensors), at 16 their defaults, at 24 their names; 32 is writing.ll's,
+; views.ll's and scattering.ll's, as are those behind it.
 
 @p_Tensor = global ptr null
 @p_Parameter = global ptr null
@@ -329,6 +329,12 @@ write:
   %views = icmp sgt i64 %kind, 15
   br i1 %views, label %view, label %write_or_convert
 view:
+  %scatters = icmp sgt i64 %kind, 31
+  br i1 %scatters, label %scatter, label %view_it
+scatter:
+  %scattered = tail call ptr @scatter_path(ptr %words, ptr %function, ptr %args, i64 %nargsf, ptr %names)
+  ret ptr %scattered
+view_it:
   %viewed = tail call ptr @view_path(ptr %words, ptr %function, ptr %args, i64 %nargsf, ptr %names)
   ret ptr %viewed
 write_or_convert:
