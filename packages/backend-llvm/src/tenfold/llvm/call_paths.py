@@ -42,7 +42,7 @@ NO_GRADIENT = 1  # in the place of a rule's name
 # The words of a function, as native/paths.ll reads them.
 LEAST, COUNT, KERNELS, HAS_BODY, GRADIENT, FLAGS_WANTED = range(6)
 IN_ONE_PIECE, ALIGNED = 1, 256  # of NumPy's flags
-ROLES, DEFAULTS, NAMES, WRITING, WORDS = 8, 16, 24, 32, 33
+ROLES, DEFAULTS, NAMES, WRITING, FORM_IN_PLACE, WORDS = 8, 16, 24, 32, 36, 37
 TAKES_OUT, ELEMENTWISE, IN_PLACE, CONVERTS = 1, 2, 4, 8  # of the word for writing
 MOST_PARAMETERS = 8
 ROLE_OF = {"tensor": 1, "number": 2, "value": 3, "optional": 5, "list": 6}
@@ -123,6 +123,8 @@ class Paths:
         words[LEAST], words[COUNT], words[KERNELS] = sum(required), len(params), id(operator.calls.kernels)
         words[HAS_BODY], words[GRADIENT] = operator.body is not None, _word(gradient)
         words[ROLES : ROLES + len(params)] = roles
+        if params[-1].name == "inplace" and roles[-1] == NEUTRAL and form is operator and operator.inplace_form is not None:
+            words[FORM_IN_PLACE] = id(operator.inplace_form.fn)
         words[FLAGS_WANTED], words[WRITING] = ALIGNED if strided else ALIGNED | IN_ONE_PIECE, writing
         for k, p in enumerate(params):
             words[DEFAULTS + k] = 0 if required[k] else id(p.default)

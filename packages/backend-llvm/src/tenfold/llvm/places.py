@@ -1,16 +1,18 @@
-"""The loops of native/scattering.ll: numbers written or added at places of a dimension, equal places in the order they come in.
+"""The loops of native/comparing.ll and native/scattering.ll: whether numbers are equal, and numbers written or added at places.
 
-A count is of columns: the dimension at one place of all others. Words of the context: 0 the target, 1 the places, 2 what is
-written, 3 the dimension's size, 4 how many places a column has, 5 how many numbers lie between neighbours, 6 whether what is
-written has an element for each place (1) or one for all (0).
+Equal places of a dimension are taken in the order in which they come. A count is of columns: the dimension at one place of all
+others. Words of the context: 0 the target, 1 the places, 2 what is written, 3 the dimension's size, 4 how many places a column
+has, 5 how many numbers lie between neighbours, 6 whether what is written has an element for each place (1) or one for all (0).
 """
 
 from __future__ import annotations
 
 ADDED = {"float": "fadd", "double": "fadd", "i64": "add"}
 SET = {"set4": "i32", "set8": "i64"}
+COMPARED = {"float": "fcmp une", "double": "fcmp une", "i64": "icmp ne"}
 NAMES = (
-    "places_fit", *(f"scatter_{name}" for name in SET), *(f"scatter_add_{name}" for name in ADDED),
+    "places_fit", *(f"equal_{name}" for name in COMPARED),
+    *(f"scatter_{name}" for name in SET), *(f"scatter_add_{name}" for name in ADDED),
     *(f"slices_add_{name}" for name in ADDED),
 )  # fmt: skip
 
@@ -33,6 +35,44 @@ each:
 done:
   %fit = icmp eq i64 %bad_next, 0
   ret i1 %fit
+}
+"""
+
+_EQUAL = """
+; Whether all numbers of two arrays are the same; a block at a time, so that it ends soon where they are not.
+define i1 @equal_TYPE(ptr %x, ptr %y, i64 %count) nounwind {
+entry:
+  br label %block
+block:
+  %from = phi i64 [0, %entry], [%to, %alike]
+  %over = icmp sge i64 %from, %count
+  br i1 %over, label %yes, label %begin
+begin:
+  %next = add i64 %from, 4096
+  %to = call i64 @llvm.smin.i64(i64 %next, i64 %count)
+  br label %each
+each:
+  %i = phi i64 [%from, %begin], [%inext, %each]
+  %other = phi i64 [0, %begin], [%other_next, %each]
+  %p = getelementptr TYPE, ptr %x, i64 %i
+  %q = getelementptr TYPE, ptr %y, i64 %i
+  %a = load TYPE, ptr %p
+  %b = load TYPE, ptr %q
+  %differ = COMPARE TYPE %a, %b
+  %one = zext i1 %differ to i64
+  %other_next = or i64 %other, %one
+  %inext = add nuw nsw i64 %i, 1
+  %more = icmp slt i64 %inext, %to
+  br i1 %more, label %each, label %told
+told:
+  %same = icmp eq i64 %other_next, 0
+  br i1 %same, label %alike, label %no
+alike:
+  br label %block
+yes:
+  ret i1 true
+no:
+  ret i1 false
 }
 """
 
@@ -154,7 +194,8 @@ def source() -> str:
         loops.append(_loop(f"scatter_add_{kind}", kind, "", _OWN_PLACE + _ADD, own + _THIN_ADD, add))
         slices = _THIN_PLACE.replace("PLACE", "%a")
         loops.append(_loop(f"slices_add_{kind}", kind, _ROW_PLACE, _SLICE_SOURCE + _ADD, slices + _THIN_ADD, add))
-    return "\n".join([_FIT, *loops])
+    equal = [_EQUAL.replace("TYPE", kind).replace("COMPARE", compare) for kind, compare in COMPARED.items()]
+    return "\n".join([_FIT, *equal, *loops])
 
 
 def _loop(name: str, kind: str, row: str, each: str, thin: str, add: str = "") -> str:

@@ -23,6 +23,7 @@ COMPOSITES = {"reshape": ("view", 17), "t": ("transpose", 21)}
 # What native/scattering.ll does: the operator with the kernel that it stands for, and the word that says how. Each in place, too.
 SCATTERS = {"scatter": ("scatter_set", 32), "scatter_add": ("scatter_add", 34), "index_add": ("index_put", 38)}
 IN_PLACE = 1
+EQUAL = 40  # native/comparing.ll
 OWN = ("tenfold.cpu.view", "tenfold.cpu.indexing")  # the modules whose kernels native/views.ll stands for
 FIELDS = ("array", "key", "lent", "listing", "marked", "noting", "unlisted", "views")
 
@@ -60,6 +61,9 @@ class Viewer:
                 words[OTHERS] = 0 if basis == name else id(operator.calls.kernels)
                 self.native.keep.append(operator.calls.kernels)
                 yield form.fn, words
+
+        words = self.words(op.equal, EQUAL, None)
+        yield op.equal.fn, words
 
     def words(self, operator: Any, kind: int, rule: str | None) -> Any:
         """What native code reads of an operator; `rule`: the name of what records its gradient, None where Python has to."""

@@ -5,7 +5,7 @@
 ; the flags that arrays have to have, 6 recording.ll's words for the rule at 7; at 8 the parameters' roles (1 a tensor, 2 that or a
 ; number, 3 a value, 4 a value that has to be the default and that kernels do
 ; not get, 5 a tensor or None, 6 a list of tensors), at 16 their defaults, at 24 their names; 32 is writing.ll's,
-; views.ll's and scattering.ll's, as are those behind it.
+; views.ll's and scattering.ll's, as are those behind it; 36 is the function of the form in place that `inplace=True` asks for.
 
 @p_Tensor = global ptr null
 @p_Parameter = global ptr null
@@ -332,6 +332,12 @@ view:
   %scatters = icmp sgt i64 %kind, 31
   br i1 %scatters, label %scatter, label %view_it
 scatter:
+  %compares = icmp eq i64 %kind, 40
+  br i1 %compares, label %compare, label %scatter_it
+compare:
+  %compared = tail call ptr @equal_path(ptr %words, ptr %function, ptr %args, i64 %nargsf, ptr %names)
+  ret ptr %compared
+scatter_it:
   %scattered = tail call ptr @scatter_path(ptr %words, ptr %function, ptr %args, i64 %nargsf, ptr %names)
   ret ptr %scattered
 view_it:
@@ -422,7 +428,22 @@ neutral:
   %default_at = add i64 %i, 16
   %default = call ptr @pointer(ptr %words, i64 %default_at)
   %is_default = icmp eq ptr %default, %v
-  br i1 %is_default, label %next, label %slow
+  br i1 %is_default, label %next, label %other_value
+other_value:  ; inplace=True, the last parameter of an operator that has a form in place
+  %in_place = call ptr @pointer(ptr %words, i64 36)
+  %has_form = icmp ne ptr %in_place, null
+  %before_last = sub i64 %count, 1
+  %is_last = icmp eq i64 %i, %before_last
+  %True = load ptr, ptr @g_True
+  %is_true = icmp eq ptr %v, %True
+  %no_out = icmp eq ptr %out, null
+  %p0 = and i1 %has_form, %is_last
+  %p1 = and i1 %is_true, %no_out
+  %written_there = and i1 %p0, %p1
+  br i1 %written_there, label %call_in_place, label %slow
+call_in_place:
+  %written = call ptr @PyObject_Vectorcall(ptr %in_place, ptr %values, i64 %i, ptr null)
+  ret ptr %written
 optional:
   %absent = icmp eq ptr %v, %None
   br i1 %absent, label %pass, label %tensor
