@@ -289,14 +289,16 @@ def _range_of(torch: Any, t: Any) -> float:
 _NOT_OF_BITS = ("mode", "conv1d")
 
 
-def _of_norms(torch: Any, base: str, given: Any) -> str:
-    """What makes a variance inexact, by rows of float64, or exceed the range, that of float32 for halves."""
+def _of_norms(torch: Any, base: str, given: Any, nonfinite: bool) -> str:
+    """What makes a variance inexact, by rows of float64, or exceed the range, that of float32 for halves.
+
+    Rows of both kinds in one tensor make a result that is not finite by the latter."""
     x = given.double()
     if base.endswith("batch_norm") and x.dim() > 1:
         x = x.transpose(0, 1).flatten(1)
     found = _of_rows(x) if base.endswith(("layer_norm", "batch_norm")) else ""
     limit = max(_range_of(torch, given), _range_of(torch, torch.empty(0)))
-    if not found and base.endswith("_norm") and _largest(given) > (limit / given.numel()) ** 0.5:
+    if (nonfinite or not found) and base.endswith("_norm") and _largest(given) > (limit / given.numel()) ** 0.5:
         return "squares beyond the dtype"
     return found
 
@@ -357,6 +359,12 @@ def _of_infinity(x: Any, given: list[Any], what: str) -> str:
     return "" if all(g.isfinite().all() for g in wholes) else "the parts of an infinite number"
 
 
+def _of_divisors(torch: Any, base: str, before: list[str], theirs: Any, ours: Any) -> str:
+    of_least = base == "gcd" and torch.equal(theirs.abs(), torch.tensor(ours.abs().tolist()))  # PyTorch's is negative
+    large = re.search(r"\d{10}|32768|32767|\b12[78]\b|255", " ".join(before))
+    return "the largest integers" if of_least or large else ""
+
+
 def _of_values(torch: Any, given: list[Any], before: list[str], base: str, what: str, details: list[Any]) -> str:
     x = details[0]
     if not isinstance(x, torch.Tensor):
@@ -380,11 +388,10 @@ def _of_values(torch: Any, given: list[Any], before: list[str], base: str, what:
         return "beyond the exponential"
     if base == "prod" and what.endswith("nonfinite") and inexact and (inexact[0] == 0).any():
         return "zero among numbers that overflow"
-    if base == "gcd" and torch.equal(x.abs(), torch.tensor(details[1].abs().tolist())):
-        return "the largest integers"  # PyTorch's divisor of the least integer is negative
     if base in ("gcd", "lcm"):
-        return "the largest integers" if re.search(r"\d{10}|32768|32767|\b12[78]\b|255", " ".join(before)) else ""
-    found = _of_sums(torch, base, given, inexact, details) or (_of_norms(torch, base, inexact[0]) if inexact and x.dim() else "")
+        return _of_divisors(torch, base, before, *details)
+    found = _of_sums(torch, base, given, inexact, details)
+    found = found or (_of_norms(torch, base, inexact[0], what.endswith("nonfinite")) if inexact and x.dim() else "")
     if found:
         return found
     return "half" if any(v.dtype in (torch.float16, torch.bfloat16) for v in (x, *given)) or "float16" in before[-1] else ""
