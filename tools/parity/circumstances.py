@@ -170,7 +170,8 @@ def _of_graphs(torch: Any, environment: dict[str, Any], before: list[str], op: s
 def _of_missing_gradients(environment: dict[str, Any], before: list[str]) -> str:
     """Why what was asked for is not in our graph."""
     asked = re.search(r"autograd\.grad\(.*, \[(t[\d_]+)\]", before[-1])
-    if asked and any(re.search(rf"\b{asked[1]}\.logical_\w+_\(", line) for line in before):
+    written = [found[1] for line in before if (found := re.search(r"\b(t[\d_]+)\.logical_\w+_\(", line))]
+    if asked and asked[1] in environment and any(environment.get(name) is environment[asked[1]] for name in written):
         return "a logical operator in place"
     if asked and any(re.match(reruns.QUIET_SHAPE, line) and f" {asked[1]}." in line for line in before):
         return "a shape changed without recording"
@@ -259,6 +260,8 @@ def _of_sums(torch: Any, base: str, given: list[Any], inexact: list[Any], detail
     """Sums whose terms cancel or overflow, counts that rounding decides, and quotients that overflow."""
     if base == "histc" and inexact and _lie_beside_edges(inexact[0], *details):
         return "beside an edge"
+    if reruns.rounds_in_single(given, *details):
+        return "rounding of the arguments' dtype"
     unit = {torch.float32: 1e-6, torch.complex64: 1e-6, torch.float64: 1e-15, torch.complex128: 1e-15}.get(details[0].dtype, 0)
     if base in ("sum", "mean", "nansum", "nanmean") and given and unit:
         terms = np.abs(numbers((inexact or given)[0]))
