@@ -123,14 +123,15 @@ def _normalise_ints(operator: Operator, rest: bool = False) -> Iterator[str]:
     """`permute(x, 0, 1)`, `permute(x, (0, 1))` and `permute(x, dims=(0, 1))` are one call; with `rest` names go another way."""
     for p in operator.params:
         if p.role == "ints":
-            given = f"{p.name}_"
+            given = f"{p.name}_"  # NumPy's integers, as all, have a numerator
+            sequence = f"{given}[0] if len({given}) == 1 and type({given}[0]) is not int and not hasattr({given}[0], 'numerator')"
             if rest:
-                yield f"    {p.name} = {given}[0] if len({given}) == 1 and type({given}[0]) is not int else {given}"
+                yield f"    {p.name} = {sequence} else {given}"
                 continue
             needed = p.default is inspect.Parameter.empty and p.name not in numpy_names(operator).values()
             absent = f" or absent({operator.name!r}, {p.name!r})" if needed else ""
             yield f"    if {p.name} is None:"
-            yield f"        {p.name} = {given}[0] if len({given}) == 1 and type({given}[0]) is not int else {given}{absent}"
+            yield f"        {p.name} = {sequence} else {given}{absent}"
 
 
 def _normalise_dtype(operator: Operator, params: Iterable[Param]) -> list[str]:

@@ -218,8 +218,8 @@ class Memory:
 
 def allocated(given: Any, key: Any) -> Any:
     """Memory for a number of bytes, or for their values."""
-    if isinstance(given, int):
-        return key.backend.empty((given,), np.dtype(np.uint8), key.index)
+    if isinstance(given, (int, np.integer)):
+        return key.backend.empty((int(given),), np.dtype(np.uint8), key.index)
     if not hasattr(given, "__len__") or hasattr(given, "_array"):
         raise TypeError(f"UntypedStorage(): expected a size or a sequence of bytes, got {type(given).__name__}")
     values = np.asarray(list(given)) if len(given) else np.empty(0)

@@ -236,7 +236,7 @@ def repeat_interleave(input: Tensor, repeats: Any = None, dim: int | None = None
     if not input.dim():
         raise IndexError(f"Dimension specified as {dim} but tensor has no dimensions")
     dim = wrap_dim(dim, input.dim(), "repeat_interleave")
-    if isinstance(repeats, Tensor) and repeats.numel() == 1:
+    if isinstance(repeats, np.integer) or (isinstance(repeats, Tensor) and repeats.numel() == 1):
         repeats = int(repeats)
     if isinstance(repeats, int):
         if repeats < 0:

@@ -59,8 +59,8 @@ def movedim(input: Tensor, source: Any, destination: Any) -> Tensor:
     >>> tenfold.ones(2, 3, 4).movedim(0, -1).shape
     tenfold.Size([3, 4, 2])
     """
-    sources = (source,) if isinstance(source, int) else tuple(source)
-    targets = (destination,) if isinstance(destination, int) else tuple(destination)
+    sources = tuple(source) if hasattr(source, "__iter__") else (source,)
+    targets = tuple(destination) if hasattr(destination, "__iter__") else (destination,)
     if len(sources) != len(targets):
         raise RuntimeError(
             f"movedim: Invalid source or destination dims: source ({list(sources)} dims) should contain the same number of "

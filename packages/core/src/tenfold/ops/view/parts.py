@@ -110,4 +110,4 @@ def chunk(input: Tensor, chunks: int, dim: int = 0) -> tuple[Tensor, ...]:
     have = input.size(dim)
     if not have:
         return split_with_sizes(input, [0] * chunks, dim)
-    return split(input, -(-have // chunks), dim)
+    return split(input, -(-have // int(chunks)), dim)

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
+
 from tenfold.dispatch.meta import Meta
 from tenfold.dispatch.operators import composite, op
 from tenfold.dispatch.shape_rules import wrap_dim
@@ -146,12 +148,12 @@ def tensor_split(input: Tensor, indices_or_sections: Any, dim: int = 0) -> tuple
     where, n = indices_or_sections, input.size(dim)
     if isinstance(where, Tensor):
         where = _numbers(where)
-    if not isinstance(where, int):
+    if not isinstance(where, (int, np.integer)):
         return _cut_at(input, where, dim)
     if where <= 0:
         raise RuntimeError(f"tensor_split: number of sections must be larger than 0, got {where}")
-    small, extra = divmod(n, where)
-    return _cut_at(input, [i * small + min(i, extra) for i in range(1, where)], dim)
+    small, extra = divmod(n, int(where))
+    return _cut_at(input, [i * small + min(i, extra) for i in range(1, int(where))], dim)
 
 
 def _numbers(where: Tensor) -> Any:
@@ -180,7 +182,7 @@ def _sections(input: Tensor, where: Any, dim: int, name: str, minimum: int) -> t
             f"torch.{name} requires a tensor with at least {minimum} dimension{'s' if minimum > 1 else ''}, but got a tensor "
             f"with {input.dim()} dimensions!"
         )
-    if isinstance(where, int) and (where <= 0 or input.size(dim) % where):
+    if isinstance(where, (int, np.integer)) and (where <= 0 or input.size(dim) % where):
         raise RuntimeError(
             f"torch.{name} attempted to split along dimension {dim}, but the size of the dimension {input.size(dim)} is not "
             f"divisible by the split_size {where}!"

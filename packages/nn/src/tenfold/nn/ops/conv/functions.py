@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from operator import index
 from typing import Any
 
 from tenfold.dispatch.operators import composite
@@ -37,6 +38,7 @@ def _plain(
         else:
             raise RuntimeError(f"{name}: Invalid padding string: {padding!r}; it must be 'same', 'valid', or ints")
     padding = per_dim(padding, n, f"{name}: padding")
+    groups = index(groups)
     check_steps(name, stride, padding, dilation, groups)
     if 0 in input._array.shape or (bias is not None and bias._array.shape != weight._array.shape[:1]):
         # no kernel would notice sizes that do not fit
@@ -62,6 +64,7 @@ def _transposed(
         )
     stride, dilation = per_dim(stride, n, f"{name}: stride"), per_dim(dilation, n, f"{name}: dilation")
     padding, more = per_dim(padding, n, f"{name}: padding"), per_dim(output_padding, n, f"{name}: output_padding")
+    groups = index(groups)
     check_steps(name, stride, padding, dilation, groups)
     if 0 in input._array.shape or (bias is not None and bias._array.shape != (weight._array.shape[1] * groups,)):
         check_convolution(input, weight, bias, stride, padding, dilation, True, more, groups)

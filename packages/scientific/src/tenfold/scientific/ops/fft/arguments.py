@@ -61,7 +61,7 @@ def points(name: str, n: int) -> int:
 
 def dims_and_sizes(name: str, x: Any, s: Any, dim: Any) -> tuple[list[int], list[int | None]]:
     """The dimensions to transform, counted from the front, and the sizes asked for, None where it is the tensor's own."""
-    s, dim = ((v,) if isinstance(v, int) else v for v in (s, dim))
+    s, dim = (v if v is None or hasattr(v, "__iter__") else (v,) for v in (s, dim))
     dims = list(range(x.dim())) if dim is None else [one_dim(name, x, d) for d in dim]
     if len(set(dims)) != len(dims):
         raise RuntimeError(f"{name}: FFT dims must be unique")

@@ -70,8 +70,8 @@ def fft_ifftshift(input: Tensor, dim: Any = None) -> Tensor:
     return input.roll([(input.size(d) + 1) // 2 for d in dims], dims)
 
 
-def _dims(name: str, input: Any, dim: int | Sequence[int] | None) -> list[int]:
-    dims = range(input.dim()) if dim is None else [dim] if isinstance(dim, int) else dim
+def _dims(name: str, input: Any, dim: Any) -> list[int]:
+    dims = range(input.dim()) if dim is None else dim if hasattr(dim, "__iter__") else [dim]
     if not len(dims):
         raise RuntimeError(f"{name}: `shifts` required: there is no dimension to shift along; pass dim= or a tensor that has one")
     return [wrap_dim(d, input.dim(), name) for d in dims]
