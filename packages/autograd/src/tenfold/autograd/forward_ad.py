@@ -56,7 +56,7 @@ class _Followed(Storage):
         super().__init__(dual._array, dual._key)
 
     @property
-    def version(self) -> int:  # type: ignore[override]
+    def version(self) -> int:
         storage = self.value._storage
         return 0 if storage is None else storage.version
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import functools
-from typing import Any
+from collections.abc import Callable
+from typing import Any, TypeVar, cast
 
 import tenfold
 from tenfold import Tensor
@@ -14,8 +15,10 @@ from tenfold.sparse.coo import SparseTensor, _keys
 from tenfold.sparse.invariants import check_compressed
 from tenfold.tensor.layouts import layout_name
 
+Constructor = TypeVar("Constructor", bound=Callable[..., Any])
 
-def _asking(constructor: Any) -> Any:
+
+def _asking(constructor: Constructor) -> Constructor:
     """The constructor, made a function that asks modes and the classes of its arguments."""
 
     @functools.wraps(constructor)
@@ -24,7 +27,7 @@ def _asking(constructor: Any) -> Any:
             return handle_torch_function(asked, args, *args, **kwargs)
         return constructor(*args, **kwargs)
 
-    return asked
+    return cast(Constructor, asked)
 
 
 @_asking

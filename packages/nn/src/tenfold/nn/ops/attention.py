@@ -162,8 +162,8 @@ def scaled_dot_product_attention(
     """
     _check(query, key, value, attn_mask, is_causal)
     if attn_mask is not None and attn_mask.dtype is tf.float32 is not query.dtype:
-        wide = tf.promote_types(query.dtype, tf.float32)  # a mask may say more than half precision holds, such as -1e9
-        q, k, v, mask = (x.to(wide) for x in (query, key, value, attn_mask))
+        larger = tf.promote_types(query.dtype, tf.float32)  # a mask may say more than half precision holds, such as -1e9
+        q, k, v, mask = (x.to(larger) for x in (query, key, value, attn_mask))
         return scaled_dot_product_attention(q, k, v, mask, dropout_p, is_causal, scale=scale, enable_gqa=enable_gqa).to(
             query.dtype
         )
