@@ -115,7 +115,7 @@ class TorchFunctionMode(Layer):
         """Ask this mode, which is off meanwhile, and then the classes among the arguments, for which it is on again."""
         asked = self.__torch_function__
         if getattr(asked, "__self__", self) is not self:
-            raise RuntimeError("`__torch_function__` of a mode as a classmethod is not supported, please make it a plain method")
+            raise RuntimeError("__torch_function__: a mode's classmethod is not supported, please make it a plain method")
         result = asked(func, _overriding_types(relevant), args, kwargs)
         if result is not NotImplemented:
             return result
