@@ -17,7 +17,6 @@ import subprocess
 import sys
 import warnings
 from collections import Counter
-from collections.abc import Callable
 from typing import Any
 
 os.environ["OMP_NUM_THREADS"] = "1"
@@ -25,173 +24,12 @@ if "--reference" in sys.argv:  # before anything imports Tenfold
     os.environ["TENFOLD_DISABLE_PLUGINS"] = "llvm"
 
 import numpy as np
+from random_kinds import KINDS, Array, Call
 
 import tenfold
 
-Array = np.ndarray[Any, Any]
-Call = tuple[Callable[..., Any], list[Any]]  # a function of the library and of tensors, and their arrays
-SIZES, MOST = (0, 1, 2, 3, 5, 8, 17, 33, 64, 130), 20_000
-SPECIAL = (
-    np.nan,
-    np.inf,
-    -np.inf,
-    -0.0,
-    1e18,
-    -1e18,
-)  # whose squares float32 still holds: PyTorch's own sums of larger ones overflow
 TOLERANCE = {"float16": 4e-3, "float32": 4e-6, "float64": 1e-12}
 ROUNDED = ("std", "var", "cross_entropy", "cumsum", "softmax", "exp", "sigmoid", "tanh", "addcdiv", "lerp")
-
-
-def shaped(rng: Any, least: int = 0, empty: bool = True) -> tuple[int, ...]:
-    """A shape of few elements."""
-    while True:
-        shape = tuple(int(n) for n in rng.choice(SIZES if rng.random() < 0.1 and empty else SIZES[1:], rng.integers(least, 5)))
-        if np.prod(shape) <= MOST:
-            return shape
-
-
-def numbers(rng: Any, shape: tuple[int, ...], dtype: Any) -> Array:
-    """Normal numbers, rounded ones with many equals, or some of them special."""
-    x = rng.standard_normal(shape) * 3
-    kind = rng.random()
-    if kind < 0.25:
-        x = np.round(x)
-    elif kind < 0.4 and x.size:
-        x.flat[:: max(1, x.size // 5)] = rng.choice(SPECIAL)
-    with np.errstate(all="ignore"):
-        return np.asarray(x, dtype)
-
-
-def laid(rng: Any, shape: tuple[int, ...], dtype: Any, apart: bool = False) -> Array:
-    """An array of a random layout; `apart`: each element has a place of its own."""
-    kind, ndim = rng.integers(0, 9), len(shape)
-    kind = 8 if apart and kind in (3, 4) else kind
-    if kind == 0 and ndim:  # every second one
-        return numbers(rng, (*shape[:-1], 2 * shape[-1]), dtype)[..., ::2]
-    if kind == 1:
-        order = rng.permutation(ndim)
-        return numbers(rng, tuple(shape[d] for d in order), dtype).transpose(np.argsort(order))
-    if kind == 2 and ndim:  # some columns of more
-        return numbers(rng, (*shape[:-1], shape[-1] + 3), dtype)[..., 2:-1]
-    if kind == 3 and ndim:
-        return np.broadcast_to(numbers(rng, (1, *shape[1:]), dtype), shape)
-    if kind == 4 and ndim > 1:  # rows that overlap
-        memory = numbers(rng, (sum(shape) + 1,), dtype)
-        return np.lib.stride_tricks.as_strided(memory, shape, [memory.itemsize] * ndim, writeable=False)
-    x = numbers(rng, shape, dtype)
-    if kind == 5:
-        raw = np.zeros(x.nbytes + 1, np.uint8)
-        moved = raw[1:].view(dtype).reshape(shape)
-        moved[...] = x
-        return moved
-    return x
-
-
-def searched(rng: Any, name: str) -> Call:
-    """Extremes and the first few along a dimension; of equals PyTorch may choose others."""
-    x = laid(rng, shaped(rng, 1, empty=False), rng.choice([np.float32, np.float64, np.float16, np.int64]))
-    dim, keep = int(rng.integers(-x.ndim, x.ndim)), bool(rng.integers(0, 2))
-    if name == "topk":
-        k, largest = int(rng.integers(0, min(x.shape[dim], 40) + 1)), bool(rng.integers(0, 2))
-        return lambda lib, t: lib.topk(t, k, dim, largest), [x]
-    if name == "sort":
-        return lambda lib, t: lib.sort(t, dim=dim, descending=keep, stable=True), [x]
-    if name.startswith("arg") and rng.random() < 0.3:
-        return lambda lib, t: getattr(lib, name)(t), [x]
-    return lambda lib, t: getattr(lib, name)(t, dim, keep), [x]
-
-
-def summed(rng: Any, name: str) -> Call:
-    x = laid(rng, shaped(rng, 1, empty=False), rng.choice([np.float32, np.float64]))
-    dim = int(rng.integers(-x.ndim, x.ndim))
-    if name in ("std", "var"):
-        correction = int(rng.integers(0, 2))
-        dims = None if rng.random() < 0.3 else dim
-        return lambda lib, t: getattr(lib, name)(t, dims, correction=correction), [x]
-    return lambda lib, t: getattr(lib, name)(t, dim), [x]
-
-
-def indexed(rng: Any, name: str) -> Call:
-    """Elements taken and put along a dimension."""
-    x = laid(rng, shaped(rng, 1, empty=False), rng.choice([np.float32, np.float64, np.float16, np.int64]))
-    dim = int(rng.integers(0, x.ndim))
-    sizes = [int(rng.integers(0 if rng.random() < 0.05 else 1, n + 1)) for n in x.shape]
-    if rng.random() < 0.5:
-        sizes = [n if d != dim else sizes[dim] for d, n in enumerate(x.shape)]
-    if name == "index_select":
-        return lambda lib, t, i: lib.index_select(t, dim, i), [x, rng.integers(0, x.shape[dim], sizes[dim])]
-    index = laid(rng, tuple(sizes), np.int64)
-    index = np.abs(index) % x.shape[dim] if index.size else index
-    if name == "gather":
-        return lambda lib, t, i: lib.gather(t, dim, i), [x, index]
-    if name == "scatter_add":
-        return lambda lib, t, i, s: lib.scatter_add(t, dim, i, s), [x, index, np.round(numbers(rng, index.shape, x.dtype))]
-    return lambda lib, t, i: lib.scatter(t, dim, i, 2), [x, index]
-
-
-def cross_entropy(rng: Any, name: str) -> Call:
-    rows, classes = (int(n) for n in rng.choice(SIZES[1:], 2))
-    x, target = laid(rng, (rows, classes), rng.choice([np.float32, np.float64])), rng.integers(0, classes, rows)
-    if rng.random() < 0.2:
-        target[rng.integers(0, rows)] = -100
-    weight = rng.random(classes).astype(x.dtype) if rng.random() < 0.2 else None
-    options = {"reduction": str(rng.choice(["mean", "sum", "none"])), "label_smoothing": float(rng.choice([0.0, 0.0, 0.1]))}
-    if weight is None:
-        return lambda lib, t, y: lib.nn.functional.cross_entropy(t, y, **options), [x, target]
-    return lambda lib, t, y, w: lib.nn.functional.cross_entropy(t, y, w, **options), [x, target, weight]
-
-
-def written(rng: Any, name: str) -> Call:
-    """Writes in place and into `out=`, whole or to a part, from elsewhere, from the same or from another part of the memory."""
-    dtype = rng.choice([np.float32, np.float32, np.float64, np.float16, np.int64] if name in EXACT else [np.float32, np.float64])
-    shape = shaped(rng)
-    x, y, z = laid(rng, shape, dtype, apart=True), laid(rng, shape, dtype), numbers(rng, shape, dtype)
-    part, other = int(rng.integers(0, 4)), int(rng.integers(0, 4))
-    alike = bool(rng.random() < 0.7) or name.endswith("out")  # of another shape an output would be made larger
-    number = 2 if dtype == np.int64 else float(rng.choice([0.5, -2.0, 3, 0.0]))
-
-    def run(lib: Any, a: Any, b: Any, c: Any) -> Any:
-        target, second = parted(a, part), (b, a, b, 0)[other]
-        second = number if other == 3 else parted(second, part if alike else other)
-        found = WRITES[name](lib, target, second, parted(c, part), number)
-        return found, a, target._version, a._version, found is target
-
-    return run, [x, y, z]
-
-
-def parted(t: Any, part: int) -> Any:
-    """A tensor, or a part of its memory."""
-    if part == 0 or not t.ndim:
-        return t
-    return (t[1:], t[..., ::2], t.transpose(0, -1))[part - 1]
-
-
-WRITES: dict[str, Callable[..., Any]] = {
-    "add_": lambda lib, t, s, u, n: t.add_(s), "mul_": lambda lib, t, s, u, n: t.mul_(s),
-    "sub_": lambda lib, t, s, u, n: t.sub_(s),
-    "iadd": lambda lib, t, s, u, n: t.__iadd__(s), "isub": lambda lib, t, s, u, n: t.__isub__(s),
-    "imul": lambda lib, t, s, u, n: t.__imul__(s), "scaled": lambda lib, t, s, u, n: t.add_(s, alpha=2),
-    "zero_": lambda lib, t, s, u, n: t.zero_(), "fill_": lambda lib, t, s, u, n: t.fill_(n),
-    "relu_": lambda lib, t, s, u, n: t.relu_(),
-    "copy_": lambda lib, t, s, u, n: t.copy_(s) if hasattr(s, "shape") else t.fill_(s), "neg_": lambda lib, t, s, u, n: t.neg_(),
-    "abs_": lambda lib, t, s, u, n: t.abs_(), "clamp_": lambda lib, t, s, u, n: t.clamp_(-1, 1),
-    "add out": lambda lib, t, s, u, n: lib.add(u, s, out=t), "mul out": lambda lib, t, s, u, n: lib.mul(t, s, out=t),
-    "neg out": lambda lib, t, s, u, n: lib.neg(u, out=t),
-    "exp_": lambda lib, t, s, u, n: t.exp_(), "sigmoid_": lambda lib, t, s, u, n: t.sigmoid_(),
-    "tanh_": lambda lib, t, s, u, n: t.tanh_(), "div_": lambda lib, t, s, u, n: t.div_(s),
-    "addcmul_": lambda lib, t, s, u, n: t.addcmul_(u, u, value=0.5), "exp out": lambda lib, t, s, u, n: lib.exp(u, out=t),
-    "softmax out": lambda lib, t, s, u, n: lib.softmax(u, -1, out=t) if t.ndim else t,
-    "lerp_": lambda lib, t, s, u, n: t.lerp_(u, 0.25),
-}  # fmt: skip
-EXACT = (*list(WRITES)[:17],)
-KINDS: dict[str, Callable[[Any, str], Call]] = {
-    **dict.fromkeys(("topk", "max", "min", "argmax", "argmin", "sort"), searched),
-    **dict.fromkeys(("std", "var", "cumsum", "softmax"), summed),
-    **dict.fromkeys(("gather", "index_select", "scatter", "scatter_add"), indexed),
-    "cross_entropy": cross_entropy,
-    **dict.fromkeys(WRITES, written),
-}
 
 
 def drawn(seed: int, number: int, only: str) -> tuple[str, Call, int]:
