@@ -23,7 +23,8 @@ COMPOSITES = {"reshape": ("view", 17), "t": ("transpose", 21)}
 # What native/scattering.ll does: the operator with the kernel that it stands for, and the word that says how. Each in place, too.
 SCATTERS = {"scatter": ("scatter_set", 32), "scatter_add": ("scatter_add", 34), "index_add": ("index_put", 38)}
 IN_PLACE = 1
-EQUAL = 40  # native/comparing.ll
+# Functions with a file of their own: native/comparing.ll, native/sharing.ll.
+ALONE = {"equal": 40, "from_numpy": 41}
 OWN = ("tenfold.cpu.view", "tenfold.cpu.indexing")  # the modules whose kernels native/views.ll stands for
 FIELDS = ("array", "key", "lent", "listing", "marked", "noting", "unlisted", "views")
 
@@ -62,8 +63,8 @@ class Viewer:
                 self.native.keep.append(operator.calls.kernels)
                 yield form.fn, words
 
-        words = self.words(op.equal, EQUAL, None)
-        yield op.equal.fn, words
+        for name, kind in ALONE.items():
+            yield getattr(op, name).fn, self.words(getattr(op, name), kind, None)
 
     def words(self, operator: Any, kind: int, rule: str | None) -> Any:
         """What native code reads of an operator; `rule`: the name of what records its gradient, None where Python has to."""

@@ -30,7 +30,7 @@ _NUMBERS = ("draw_words", "to_units32", "to_units64", "to_normals32", "to_normal
 _FILES = ("memory.ll", "calls.ll", "rows.ll", "products.ll", "joining.ll", "losses.ll", "along.ll", "units.ll", "random.ll")
 _PATHS = (
     "paths.ll", "recording.ll", "factories.ll", "random_paths.ll", "updates.ll", "writing.ll", "filling.ll",
-    "conversions.ll", "views.ll", "scattering.ll", "comparing.ll",
+    "conversions.ll", "views.ll", "scattering.ll", "comparing.ll", "sharing.ll",
 )  # fmt: skip
 _PAUSE = {"x86_64": "llvm.x86.sse2.pause()", "aarch64": "llvm.aarch64.hint(i32)"}
 # Linux's system calls and the instruction for a pause, for each processor.
@@ -147,6 +147,7 @@ def _check_layout() -> None:
         "an array's shape": list((ctypes.c_ssize_t * 2).from_address(read(a, 32, ctypes.c_void_p))) == [2, 3],
         "an array's steps": list((ctypes.c_ssize_t * 2).from_address(read(a, 40, ctypes.c_void_p))) == [12, 4],
         "a slice": [read(slice(1, 2, 3), 16 + 8 * k, ctypes.c_void_p) for k in range(3)] == [id(1), id(2), id(3)],
+        "an array's base": read(a[1:], 48, ctypes.c_void_p) == id(a) and read(a, 48, ctypes.c_void_p) is None,
         "an array's flags": read(a, 64, ctypes.c_int) & 0x501 == 0x501 and not read(a.T, 64, ctypes.c_int) & 1,
         "a dtype's size": read(a.dtype, 40, ctypes.c_ssize_t) == 4,
         "a dictionary's size": (read({1: 2}, 16, ctypes.c_ssize_t), read({}, 16, ctypes.c_ssize_t)) == (1, 0),

@@ -338,6 +338,12 @@ compare:
   %compared = tail call ptr @equal_path(ptr %words, ptr %function, ptr %args, i64 %nargsf, ptr %names)
   ret ptr %compared
 scatter_it:
+  %shares = icmp eq i64 %kind, 41
+  br i1 %shares, label %share, label %scatter_now
+share:
+  %shared = tail call ptr @share_path(ptr %words, ptr %function, ptr %args, i64 %nargsf, ptr %names)
+  ret ptr %shared
+scatter_now:
   %scattered = tail call ptr @scatter_path(ptr %words, ptr %function, ptr %args, i64 %nargsf, ptr %names)
   ret ptr %scattered
 view_it:
