@@ -2,38 +2,52 @@
 
 from __future__ import annotations
 
+from math import prod
 from typing import Any
 
 import numpy as np
 
 from tenfold.llvm.convolution import Weights, correlate, input_gradient, weight_gradient
+from tenfold.llvm.formats import Order, in_one_piece, last, order_of, ordered
 from tenfold.llvm.kernels.attaching import chosen
+from tenfold.llvm.large_calls import affine, dot
 from tenfold.llvm.planes import Window, forward
 from tenfold.llvm.programs import suitable
 from tenfold.llvm.storage import FLOAT32, FLOAT64
 from tenfold.settings.threads import get_num_threads
-from tenfold.types.memory_format import suggested_format
 
 Array = np.ndarray[Any, Any]
 Sizes = tuple[int, ...]
 
-NOTE = "float32 and float64 in one piece, channels first"
+DTYPES = (FLOAT32.dtype, FLOAT64.dtype)
+NOTE = "float32 and float64"
 
 
-def _ready(n: int, *arrays: Any) -> bool:
-    """Whether arrays lie in one piece, have n dimensions and elements, and are of one dtype that products are made for."""
-    if any(a.ndim != n or not a.size for a in arrays):
-        return False
-    return suitable(*arrays) in (FLOAT32, FLOAT64)
+def _pieces(n: int, *arrays: Any) -> tuple[Array, ...] | None:
+    """Arrays of n dimensions, with elements and of one dtype that products are made for, row by row; None for others."""
+    if any(type(a) is not np.ndarray or a.ndim != n or not a.size or a.dtype not in DTYPES for a in arrays):
+        return None
+    pieces = tuple(map(in_one_piece, arrays))
+    return pieces if suitable(*pieces) else None
 
 
-def _channels_last(x: Array) -> bool:
-    """Whether an array in one piece says channels last by the strides of its sizes of 1: the result lies so then."""
-    return x.strides[1] <= x.strides[-1] and bool(suggested_format(x).order)
+def _result(value: Array | None, order: Order | None) -> Any:
+    return NotImplemented if value is None else ordered(value, order)
 
 
-def _result(value: Array | None) -> Any:
-    return NotImplemented if value is None else value
+def _rows(groups: int, transposed: bool, kernel: Sizes, padding: Sizes, stride: Sizes, *arrays: Array) -> list[Array] | None:
+    """Arrays of which a convolution makes products of matrices: rows of channels, where a window has one tap."""
+    if groups > 1 or transposed or prod(kernel) > 1 or any(padding) or prod(stride) > 1:
+        return None
+    found = [last(a) for a in arrays]
+    if any(f is None or a.dtype not in DTYPES or a.dtype is not arrays[0].dtype for f, a in zip(found, arrays, strict=True)):
+        return None
+    return found  # type: ignore[return-value]
+
+
+def _images(rows: Array, sizes: Sizes) -> Array:
+    """Rows of channels as images (N, C, *sizes)."""
+    return np.moveaxis(rows.reshape(-1, *sizes, rows.shape[1]), -1, 1)
 
 
 def _forward(
@@ -49,12 +63,18 @@ def _forward(
 ) -> Any:
     kernel = weight.shape[2:]
     read, written = (weight.shape[0], weight.shape[1] * groups) if transposed else (weight.shape[1] * groups, weight.shape[0])
-    if not _ready(len(kernel) + 2, input, weight) or input.shape[1] != read or weight.shape[0] % groups:
+    if input.ndim != weight.ndim or input.shape[1] != read or weight.shape[0] % groups:
         return NotImplemented  # the body says what is wrong
-    if _channels_last(input) or _channels_last(weight):
-        return NotImplemented
     if bias is not None and (bias.shape != (written,) or bias.dtype != input.dtype or not bias.flags.carray):
         return NotImplemented
+    order = order_of(input, weight)
+    rows = _rows(groups, transposed, kernel, padding, stride, input, weight) if order else None
+    if rows and input.size and weight.size:
+        return _images(affine(rows[0], rows[1], bias), input.shape[2:])
+    pieces = _pieces(len(kernel) + 2, input, weight)
+    if pieces is None:
+        return NotImplemented
+    input, weight = pieces
     inputs = input.shape[2:]
     if transposed:
         steps = zip(inputs, kernel, stride, padding, dilation, output_padding, strict=True)
@@ -63,13 +83,13 @@ def _forward(
         out = _input_gradient(input, weight, window, groups)
         if out is not None and bias is not None:
             out += bias.reshape(-1, *[1] * len(kernel))
-        return _result(out)
+        return _result(out, order)
     steps = zip(inputs, kernel, stride, padding, dilation, strict=True)
     outputs = tuple((i + 2 * p - d * (k - 1) - 1) // s + 1 for i, k, s, p, d in steps)
     if min(outputs) < 1:
         return NotImplemented
     window = Window(kernel, tuple(stride), tuple(padding), tuple(dilation), inputs, outputs)
-    return _result(_correlate(input, weight, bias, window, groups))
+    return _result(_correlate(input, weight, bias, window, groups), order)
 
 
 def _correlate(x: Array, weight: Array, bias: Array | None, window: Window, groups: int) -> Array | None:
@@ -103,15 +123,23 @@ def _for_input(
     groups: int,
 ) -> Any:
     n = weight.ndim
-    if not _ready(n, grad, weight):
+    if grad.ndim != n or len(input_shape) != n:
         return NotImplemented
     wide, narrow = (grad.shape, tuple(input_shape)) if transposed else (tuple(input_shape), grad.shape)
     window = Window(weight.shape[2:], *map(tuple, (stride, padding, dilation, wide[2:], narrow[2:])))
-    if len(input_shape) != n or not _agree(wide, narrow, weight.shape, window, groups):
+    if not _agree(wide, narrow, weight.shape, window, groups):
         return NotImplemented
+    order = order_of(grad, weight)
+    rows = _rows(groups, transposed, weight.shape[2:], padding, stride, grad, weight) if order else None
+    if rows and grad.size and weight.size:
+        return _images(dot(*rows), grad.shape[2:])
+    pieces = _pieces(n, grad, weight)
+    if pieces is None:
+        return NotImplemented
+    grad, weight = pieces
     if not transposed:
-        return _result(_input_gradient(grad, weight, window, groups))
-    return _result(_correlate(grad, weight, None, window, groups))
+        return _result(_input_gradient(grad, weight, window, groups), order)
+    return _result(_correlate(grad, weight, None, window, groups), order)
 
 
 def _for_weight(
@@ -125,13 +153,21 @@ def _for_weight(
     output_padding: Sizes,
     groups: int,
 ) -> Any:
-    if not _ready(len(weight_shape), grad, input):
+    if not grad.ndim == input.ndim == len(weight_shape):
         return NotImplemented
     wide, narrow = (grad, input) if transposed else (input, grad)
     window = Window(*map(tuple, (weight_shape[2:], stride, padding, dilation, wide.shape[2:], narrow.shape[2:])))
     if not _agree(wide.shape, narrow.shape, tuple(weight_shape), window, groups):
         return NotImplemented
-    return _result(weight_gradient(wide, narrow, window, groups, get_num_threads()))
+    order = order_of(grad, input)
+    rows = _rows(groups, transposed, window.kernel, padding, stride, grad, input) if order else None
+    if rows and grad.size and input.size:
+        return ordered(dot(rows[0].T, rows[1]).reshape(weight_shape), order)
+    pieces = _pieces(len(weight_shape), wide, narrow)
+    if pieces is None:
+        return NotImplemented
+    wide, narrow = pieces
+    return _result(weight_gradient(wide, narrow, window, groups, get_num_threads()), order)
 
 
 for _name, _serve in (

@@ -82,7 +82,7 @@ def convolution_input_grad(
     return _spread(grad, weight, window, groups)
 
 
-@array_kernel()
+@array_kernel(laid_out=1, formats=2)
 def convolution_weight_grad(
     grad: Array,
     input: Array,
