@@ -96,3 +96,14 @@ def test_joined_images_of_size_one(shape: tuple[int, ...], order: tuple[int, ...
 def test_an_empty_part_without_dimensions_is_no_image() -> None:
     ours, theirs = (lib.cat([lib.zeros(0), lib.zeros(2, 4, 5, 6).permute(0, 3, 1, 2)], 0).stride() for lib in (tenfold, torch))
     assert ours == theirs
+
+
+@pytest.mark.filterwarnings("ignore:ComplexHalf")
+@pytest.mark.parametrize("shape", [(1, 4), (4, 1), (4, 1, 1)])
+def test_half_precision_that_is_expanded_beside_complex_numbers(shape: tuple[int, ...]) -> None:
+    found = []
+    for lib in (torch, tenfold):
+        x = lib.ones(4, dtype=lib.float16).view(shape).expand(*(4 if n == 1 else n for n in shape))
+        results = [x == 2j, x + 2j, x == lib.tensor(2j), x * lib.tensor(2j), x.mT == 2j]
+        found.append([result.stride() for result in results])
+    assert found[1] == found[0]

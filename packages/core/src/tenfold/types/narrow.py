@@ -17,11 +17,15 @@ def announce() -> None:
     warn_once("ComplexHalf", "ComplexHalf support is experimental and many operators don't support it yet.", 5)
 
 
+def _like(array: Any, dtype: Any) -> Any:
+    return np.empty_like(array, dtype, "C" if 0 in array.strides else "K", subok=False)
+
+
 def widened(array: Any) -> Any:
     """Records as complex64; any other array as it is."""
     if getattr(array, "dtype", None) != RECORD:
         return array
-    out = np.empty_like(array, np.complex64, subok=False)
+    out = _like(array, np.complex64)
     out.real, out.imag = array["real"], array["imag"]
     return out
 
@@ -32,7 +36,7 @@ def narrowed(array: Any) -> Any:
     if array.dtype == RECORD:
         return array
     announce()
-    out = np.empty_like(array, RECORD, subok=False)
+    out = _like(array, RECORD)
     with np.errstate(all="ignore"):
         out["real"], out["imag"] = array.real, (array.imag if array.dtype.kind == "c" else 0)
     return out
