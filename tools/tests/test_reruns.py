@@ -128,3 +128,15 @@ def test_halves_are_held_against_float64() -> None:
     theirs, near, far = (torch.tensor(v, dtype=torch.bfloat16) for v in ([0.33, 1.1], [0.3333, 1.0], [0.4, 1.3]))
     assert reruns.rounds_as_well(torch, given, "t1 = t0 / 3", theirs, near)
     assert not reruns.rounds_as_well(torch, given, "t1 = t0 / 3", theirs, far)
+
+
+def test_a_conversion_that_widening_makes_needless_is_still_a_copy() -> None:
+    program = [
+        "t0 = torch.tensor([-0.471, 0.5], dtype=torch.float64, requires_grad=True)",
+        "t1 = t0.float()",
+        "t1.erfc_()",
+        "t1.sum().backward()",
+    ]
+    theirs = torch.tensor([-0.9038987, -0.8787826], dtype=torch.float64)
+    assert reruns.is_as_near_in_single(torch, program, theirs, theirs + 6e-8)
+    assert not reruns.is_as_near_in_single(torch, program, theirs, theirs + 1e-2)
