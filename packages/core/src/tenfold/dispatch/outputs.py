@@ -1,4 +1,4 @@
-"""Calls with `out=`: which tensors can take a result, and in which dtype."""
+"""Calls with `out=`: which tensors can take a result."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from tenfold.types import dtypes, promotion
 from tenfold.types.dtypes import c_name, type_name
 
 
-def any_node(given: list[Any]) -> bool:
+def any_node(given: Any) -> bool:
     for v in given:
         if getattr(v, "_node", None) is not None:
             return True
-        if type(v) in (list, tuple) and any(getattr(x, "_node", None) is not None for x in v):
+        if type(v) in (list, tuple) and any_node(v):
             return True
     return False
 

@@ -1,4 +1,4 @@
-"""Formats that NumPy lacks: complex32, pairs of float16 that are computed in complex64, and float8_e4m3fn, without infinity."""
+"""Formats that NumPy lacks: complex32, pairs of float16 computed in complex64, and float8_e4m3fn."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import numpy as np
 
 from tenfold.settings.warnings import warn_once
 
-# NumPy moves, joins and compares records like numbers, but does not compute with them.
+# NumPy moves and compares records like numbers, but does not compute with them.
 RECORD = np.dtype([("real", np.float16), ("imag", np.float16)])
 
 
@@ -18,7 +18,7 @@ def announce() -> None:
 
 
 def _like(array: Any, dtype: Any) -> Any:
-    return np.empty_like(array, dtype, "C" if 0 in array.strides else "K", subok=False)
+    return np.empty_like(array, dtype, "KC"[0 in array.strides], subok=False)
 
 
 def widened(array: Any) -> Any:
