@@ -104,13 +104,13 @@ def _shift(make: Make) -> Iterator[Sample]:
     yield Sample(make(5))
     yield Sample(make(4, 3), note="all dimensions")
     yield Sample(make(4, 3), 1, note="dim")
-    yield Sample(make(), note="0-d")
 
 
 @error_samples("fft_fftshift")
 @error_samples("fft_ifftshift")
 def _shift_errors(make: Make) -> Iterator[ErrorSample]:
     yield ErrorSample(make(3), 2, error=IndexError, match="out of range")
+    yield ErrorSample(make(), error=RuntimeError, match="shifts")
 
 
 @samples("fft_fftfreq", dtypes=REAL)
