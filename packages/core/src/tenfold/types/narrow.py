@@ -18,7 +18,7 @@ def announce() -> None:
 
 
 def _like(array: Any, dtype: Any) -> Any:
-    return np.empty_like(array, dtype, "KC"[0 in array.strides], subok=False)
+    return np.empty_like(array, dtype, "C" if 0 in array.strides else "K", False)
 
 
 def widened(array: Any) -> Any:
