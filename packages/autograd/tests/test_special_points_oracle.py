@@ -325,3 +325,20 @@ def test_a_number_between_two_tensors_is_kept_for_a_second_pass(dtype):
             grads.append((y.tolist(), x.grad.tolist(), e.grad.tolist()))
         for ours, theirs in zip(grads[1], grads[0]):
             np.testing.assert_allclose(ours, theirs, rtol=1e-6)
+
+
+def test_the_angle_at_the_origin_has_the_derivatives_zero_in_the_incoming_gradient_and_nan_in_the_point():
+    grads = []
+    for lib in (torch, tenfold):
+        x, y, g = (lib.tensor(v, requires_grad=True) for v in ([0.0, 1.0, -3.0], [0.0, 2.0, 0.0], [3.0, 1.0, 2.0]))
+        first = lib.autograd.grad(lib.atan2(x, y), [x, y], g, create_graph=True)
+        grads.append([*first, *(d for f in first for d in lib.autograd.grad(f.sum(), [g, x, y], retain_graph=True))])
+    for ours, theirs in zip(grads[1], grads[0]):
+        np.testing.assert_allclose(ours.tolist(), theirs.tolist(), rtol=1e-6, atol=1e-6)
+
+
+@pytest.mark.parametrize("size", [1e-30, 1e30])
+def test_the_angle_of_points_whose_squares_are_out_of_range_has_its_derivative(size):
+    x, y = (tenfold.tensor(v * size, requires_grad=True) for v in (3.0, 4.0))
+    tenfold.atan2(x, y).backward()
+    np.testing.assert_allclose([x.grad.item() * size, y.grad.item() * size], [0.16, -0.12], rtol=1e-6)
