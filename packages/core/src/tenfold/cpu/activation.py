@@ -8,11 +8,11 @@ from typing import Any
 
 import numpy as np
 
+from tenfold.cpu.blocks import by_rows, row_dots, row_sums, subtract_maximum
 from tenfold.cpu.half import widened
 from tenfold.cpu.pointwise.elementary import ONE
 from tenfold.cpu.quiet import quiet
 from tenfold.cpu.reduction.sums import F32, F64, SMALL
-from tenfold.cpu.rows import by_rows, row_dots, row_sums, subtract_maximum
 from tenfold.dispatch.kernels import kernel
 from tenfold.dispatch.operators import op
 

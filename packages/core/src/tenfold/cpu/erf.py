@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from tenfold.cpu.blocks import blockwise
-from tenfold.cpu.numbers import ARRAYS
+from tenfold.types.numbers import ARRAYS
 
 Array = np.ndarray[Any, Any]
 Coefficients = tuple[float, ...]

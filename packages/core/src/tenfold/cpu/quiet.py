@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy._core import umath
 
-from tenfold.cpu.numbers import ARRAYS
+from tenfold.types.numbers import ARRAYS
 
 # np.errstate costs 1.1 us a call. NumPy keeps its error state in this context variable, so running a function inside a
 # context in which the state is "ignore" is one C call, 0.1 us. Other NumPy versions may lack it: then errstate.

@@ -11,7 +11,6 @@ from numpy._core.umath import clip  # type: ignore[attr-defined] # a ufunc, unli
 from tenfold.cpu.choice import LARGE as LARGE_CHOICE, choose
 from tenfold.cpu.copies import real_part
 from tenfold.cpu.half import widened
-from tenfold.cpu.numbers import as_array
 from tenfold.cpu.pointwise.elementary import NUMBERS
 from tenfold.cpu.quiet import quiet
 from tenfold.dispatch.kernels import kernel
@@ -19,7 +18,7 @@ from tenfold.dispatch.operators import op
 from tenfold.types import dtypes
 from tenfold.types.dtypes import FROM_NUMPY
 from tenfold.types.narrow import lacks_infinity, limited, narrowed, widened as widened_pairs
-from tenfold.types.numbers import element, require_fit
+from tenfold.types.numbers import as_array, element, require_fit
 from tenfold.types.promotion import number_dtype
 
 

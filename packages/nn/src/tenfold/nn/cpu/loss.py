@@ -11,8 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from tenfold.cpu.blocks import row_blocks
-from tenfold.cpu.rows import row_sums, subtract_maximum
+from tenfold.cpu.blocks import row_blocks, row_sums, subtract_maximum
 from tenfold.dispatch.kernels import kernel
 from tenfold.nn.cpu.array_kernel import array_kernel
 from tenfold.nn.ops.loss import classes as ops, elementwise

@@ -10,12 +10,12 @@ import numpy as np
 from tenfold.cpu.blocks import blockwise
 from tenfold.cpu.erf import erf, inverse_phi
 from tenfold.cpu.half import widened
-from tenfold.cpu.numbers import ARRAYS
 from tenfold.cpu.pointwise.elementary import ONE
 from tenfold.cpu.quiet import quiet
 from tenfold.cpu.reduction.sums import F32, F64, SMALL
 from tenfold.dispatch.kernels import kernel
 from tenfold.nn.ops.units import curves, gates
+from tenfold.types.numbers import ARRAYS
 
 Array = np.ndarray[Any, Any]
 # Under names of this module: on a few elements each look-up tells.
