@@ -145,3 +145,37 @@ def test_hooks_stay_with_a_tensor_that_is_detached_in_place(made: Any, cut: Any,
         (x * 2).sum().backward()
         found.append((x.grad.tolist(), seen))
     assert found[1] == found[0]
+
+
+QUIETLY = {
+    "unsqueeze_": lambda x: x.unsqueeze_(0), "last": lambda x: x.unsqueeze_(-1), "squeeze_": lambda x: x.squeeze_(),
+    "twice": lambda x: x.unsqueeze_(0).unsqueeze_(0),
+}  # fmt: skip
+
+
+def _spread_and_reshaped(lib: Any, shape: Any, other: Any, change: Any) -> Any:
+    x = lib.ones(shape, requires_grad=True)
+    y = x * lib.ones(other)
+    with lib.no_grad():
+        change(x)
+    y.sum().backward()
+    return x
+
+
+@pytest.mark.parametrize("way", QUIETLY)
+@pytest.mark.parametrize(
+    "shapes", [((3,), (2, 3)), ((3,), (3, 3)), ((3, 1), (3, 3)), ((1,), (3,)), ((), (3,)), ((3, 1), (2, 3, 4))]
+)
+def test_a_leaf_that_was_spread_and_then_reshaped_has_the_gradient_of_its_former_shape(shapes: Any, way: str) -> None:
+    theirs, ours = (_spread_and_reshaped(lib, *shapes, QUIETLY[way]) for lib in (torch, tenfold))
+    assert ours.grad.shape == ours.shape
+    assert ours.grad.reshape(-1).tolist() == theirs.grad.reshape(-1).tolist()
+
+
+def test_a_leaf_spread_before_and_after_it_was_reshaped_has_the_sum_of_both_gradients() -> None:
+    x = tenfold.ones(3, requires_grad=True)
+    before = x * tenfold.ones(3, 3)
+    with tenfold.no_grad():
+        x.unsqueeze_(1)
+    (before * tenfold.tensor([1.0, 2.0, 3.0])).sum().add((x * tenfold.ones(3, 4)).sum()).backward()
+    assert x.grad.tolist() == [[7.0], [10.0], [13.0]]

@@ -208,7 +208,7 @@ def _walk(  # noqa: C901 - the whole of the path, case by case
                     results = hooks.after(node, results, g)
                 if not keep_graph:
                     node.release()
-        place = 0
+        place, number = 0, node._number
         node = g = None
         for n in edges:
             if n is None:  # no gradient wanted; what is not useful never becomes ready either
@@ -218,7 +218,7 @@ def _walk(  # noqa: C901 - the whole of the path, case by case
             place += 1
             if r is not None:
                 if r._array.shape != n._shape and not n.is_multiple:
-                    r = sum_to(r, n._shape)
+                    r = sum_to(r, n._shape) if not n.is_leaf else sum_to(sum_to(r, n.shape_for(number)), n._shape)
                 if grads and n in grads:
                     _add(grads, n, r, owned, create_graph)
                     r = None

@@ -16,6 +16,7 @@ from tenfold.autograd.nodes import NUMBERS, RELEASED, ROOM, Node
 from tenfold.autograd.recording import second_time
 from tenfold.dispatch.devices import CPU
 from tenfold.dispatch.inplace import forbidden
+from tenfold.dispatch.runtime import STATE
 from tenfold.ops.creation.factories import zeros
 from tenfold.ops.indexing.strided import as_strided_scatter, strided_sum
 from tenfold.ops.pointwise.complex_numbers import view_as_complex, view_as_real
@@ -233,9 +234,12 @@ def _reattach_others(target: Any, base: Any) -> None:
             _reattach(view, base, start)
 
 
-def views_follow(base: Any) -> None:
-    """After a change of the base's own geometry: its views read their gradients from what it is now."""
-    _reattach_others(base, base)
+def reshaped(tensor: Any) -> None:
+    """After a change of a tensor's own geometry: a base's views read their gradients from what it is now."""
+    if tensor._node is not None and tensor._node.is_leaf:
+        tensor._node.reshaped(tensor._array.shape)
+    elif STATE.grad_enabled and tensor._base is None:
+        _reattach_others(tensor, tensor)
 
 
 def _forbid(view: Any, origin: str) -> None:

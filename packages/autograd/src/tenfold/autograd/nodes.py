@@ -22,6 +22,7 @@ RELEASED = Released()
 # Nodes are numbered as they are made: of those that are ready, a backward pass runs the latest first. Leaves, whose number
 # is above all others, run at once; the places of results, above leaves, only lead to their node.
 NUMBERS = count()
+_FORMER = 8  # shapes that a leaf had and that graphs may still know
 LEAF, PLACE = 2**64 - 1, 2**64
 ROOM = "torch::autograd::"  # before the names of nodes that are no operator's
 
@@ -149,6 +150,18 @@ class AccumulateGrad(Node):
     def variable(self) -> Any:
         """The leaf."""
         return self.ref()
+
+    def reshaped(self, shape: tuple[int, ...]) -> None:
+        """The leaf's shape is another one from now on; what was recorded before sums its gradients to the former."""
+        former = self.extras().setdefault("former", [])
+        former.append((next(NUMBERS), self._shape))
+        del former[:-_FORMER]  # of graphs that live on; the older are long gone
+        self._shape = shape
+
+    def shape_for(self, number: int) -> tuple[int, ...]:
+        """The leaf's shape when the node of this number was recorded."""
+        former = self._extra.get("former", ()) if self._extra else ()
+        return next((shape for until, shape in former if number < until), self._shape)
 
 
 class Output(Node):

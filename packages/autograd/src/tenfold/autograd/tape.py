@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 from tenfold.autograd import engine
 from tenfold.autograd.gradients import find
 from tenfold.autograd.hooks import register_post_accumulate_hook, register_tensor_hook, retain_grad
-from tenfold.autograd.inplace import rebase, views_follow
+from tenfold.autograd.inplace import rebase, reshaped
 from tenfold.autograd.levels import SCOPES
 from tenfold.autograd.nodes import AccumulateGrad, Node, Output
 from tenfold.autograd.recording import make_attach
@@ -27,7 +27,7 @@ from tenfold.tensor.tensor import Tensor, wrap
 
 __all__ = [
     "backward", "grad", "handed_over", "has_gradient", "is_transformed", "leaf", "make_attach", "rebase",
-    "register_post_accumulate_hook", "register_tensor_hook", "rest", "retain_grad", "views_follow",
+    "register_post_accumulate_hook", "register_tensor_hook", "reshaped", "rest", "retain_grad",
 ]  # fmt: skip
 
 

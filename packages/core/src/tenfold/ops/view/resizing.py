@@ -195,12 +195,10 @@ def _become(name: str, tensor: Tensor, change: Any, *arguments: Any) -> Tensor:
     with set_grad_enabled(STATE.grad_enabled or not (node is None or node.is_leaf)):  # gradients pass through it as it is
         changed = change(tensor, *arguments)
     tensor._array = changed._array
-    if node is not None and node.is_leaf:
-        node._shape = changed._array.shape
-    else:
+    if node is None or not node.is_leaf:
         tensor._node = changed._node
-        if STATE.grad_enabled and node is not None and tensor._base is None:
-            SERVICES.autograd().views_follow(tensor)
+    if node is not None:
+        SERVICES.autograd().reshaped(tensor)
     for slot in getattr(type(changed), "adopted", ()):  # wrappers inside a transform
         setattr(tensor, slot, getattr(changed, slot))
     bump_version(tensor)
