@@ -30,7 +30,7 @@ _GLOBALS = frozenset(
     "Storage INFERENCE settle note_view refused arrange arrange_power by_rows note_layout CPU ref id "
     "wrap_all wrap_views F32 F64 I64 DEFAULT "
     "type len int float ONE "
-    "DTYPE REQUIRED as_dtype old_form missing absent NotImplemented Exception TypeError".split()
+    "DTYPE REQUIRED as_dtype as_int as_dims old_form missing absent NotImplemented Exception TypeError".split()
 )
 
 
@@ -76,10 +76,10 @@ def source(operator: Operator) -> str:
         binder += [f"    if {name} is not None:", f"        {ours} = {name}"]
     for name in renamed_and_after(operator):
         binder += [f"    if {name} is REQUIRED:", f"        raise missing({operator.name!r}, {name!r})"]
-    binder += _normalise_dtype(operator, operator.params)
+    binder += _normalise_values(operator, operator.params)
     binder += [f"    return {{{_by_name(operator)}}}"]
     taken = [p for p in operator.params if not (names and in_rest(operator, p))]
-    lines = [*_normalise_ints(operator, bool(names)), *_normalise_dtype(operator, taken), *old_order(operator), *lines]
+    lines = [*_normalise_ints(operator, bool(names)), *_normalise_values(operator, taken), *old_order(operator), *lines]
     return "\n".join([f"def {operator.name}({_signature(operator, bool(names))}):", *lines, "", *binder]) + "\n"
 
 
@@ -123,8 +123,9 @@ def _normalise_ints(operator: Operator, rest: bool = False) -> Iterator[str]:
     """`permute(x, 0, 1)`, `permute(x, (0, 1))` and `permute(x, dims=(0, 1))` are one call; with `rest` names go another way."""
     for p in operator.params:
         if p.role == "ints":
-            given = f"{p.name}_"  # NumPy's integers, as all, have a numerator
-            sequence = f"{given}[0] if len({given}) == 1 and type({given}[0]) is not int and not hasattr({given}[0], 'numerator')"
+            given = f"{p.name}_"  # NumPy's integers, as all, have a numerator, and tensors of one no dimension
+            number = f"type({given}[0]) is int or hasattr({given}[0], 'numerator') or not getattr({given}[0], 'ndim', 1)"
+            sequence = f"{given}[0] if len({given}) == 1 and not ({number})"
             if rest:
                 yield f"    {p.name} = {sequence} else {given}"
                 continue
@@ -134,14 +135,13 @@ def _normalise_ints(operator: Operator, rest: bool = False) -> Iterator[str]:
             yield f"        {p.name} = {sequence} else {given}{absent}"
 
 
-def _normalise_dtype(operator: Operator, params: Iterable[Param]) -> list[str]:
-    """`dtype=float` is `dtype=tenfold.float64`; what is no dtype is refused."""
-    if all(p.name != "dtype" or p.role != "value" for p in params):
-        return []
-    return [
-        "    if dtype is not None and type(dtype) is not DTYPE:",
-        f"        dtype = as_dtype(dtype, {operator.name!r})",
-    ]
+def _normalise_values(operator: Operator, params: Iterable[Param]) -> Iterator[str]:
+    """`dtype=float` is `dtype=tenfold.float64`, and NumPy's integers are Python's; what is no dtype or int is refused."""
+    for p in params:
+        if p.role == "value" and (p.name == "dtype" or p.whole):
+            given = f"{p.name} is not None and " * (p.whole != "int") + f"type({p.name}) is not tuple and " * (p.name == "dim")
+            yield f"    if {given}type({p.name}) is not {'int' if p.whole else 'DTYPE'}:"
+            yield f"        {p.name} = as_{p.whole[:4].strip() or 'dtype'}({p.name}, {operator.name!r}, {p.name!r})"
 
 
 def _by_name(operator: Operator) -> str:

@@ -72,6 +72,7 @@ class Param(NamedTuple):
     default: Any
     holes: bool = False  # whether a list may have None among its tensors
     is_data: bool = False  # whether NumPy's numbers reach the operator as what they are, not as Python's
+    whole: str = ""  # "int" or "int | None" where it holds that, "dims" where also several
 
 
 def annotation_text(annotation: Any) -> str:
@@ -158,10 +159,16 @@ class Operator:
         return self._params
 
     def _read_params(self) -> Iterator[Param]:
-        for p in inspect.signature(self.declared).parameters.values():
+        params = inspect.signature(self.declared).parameters
+        # What takes another tensor in a dimension's place, or a bool, sees to it itself.
+        dims = ["shifts", "dims" * ("shifts" in params), "split_sizes", "dim" * params.keys().isdisjoint(("other", "unbiased"))]
+        for p in params.values():
             text = annotation_text(p.annotation)
             role = "args" if p.kind is p.VAR_POSITIONAL else ROLES.get(text, "value")
-            yield Param(p.name, role, p.kind is p.KEYWORD_ONLY, p.default, text == "Sequence[Tensor | None]", text == "Data")
+            holes, whole = text == "Sequence[Tensor | None]", text * (text in ("int", "int | None"))
+            if text == "Any" and p.name in dims:
+                whole = "dims"
+            yield Param(p.name, role, p.kind is p.KEYWORD_ONLY, p.default, holes, text == "Data", whole)
 
     @property
     def forms(self) -> tuple[Operator, ...]:

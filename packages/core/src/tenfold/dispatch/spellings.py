@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Sequence
+from operator import index
 from typing import Any
 
 from tenfold.dispatch.operators import Operator, Param
@@ -37,7 +38,32 @@ def absent(operator: str, parameter: str) -> Any:
     raise missing(operator, parameter)
 
 
-def as_dtype(value: Any, operator: str) -> dtype:
+def as_int(value: Any, operator: str, name: str, several: bool = False) -> Any:
+    """The int that an argument means: any integer but a bool, and tensors of one; for the one dimension without any.
+
+    >>> as_int(tenfold.tensor(2), "chunk", "chunks")
+    2
+    """
+    kind = type(value)
+    tensor = hasattr(value, "_array")
+    if value is REQUIRED or (hasattr(kind, "__torch_function__") and not tensor):
+        return value
+    if kind is not bool and not (tensor and name[:3] == "dim" and not several and (value.ndim or value.dtype is dtypes.bool_)):
+        try:
+            return index(value)
+        except TypeError:
+            pass
+    raise TypeError(f"{operator}(): argument '{name}' must be int, not {kind.__name__}")
+
+
+def as_dims(value: Any, operator: str, name: str) -> Any:
+    """One dimension as an int, or several as a tuple of them."""
+    if hasattr(type(value), "count"):
+        return tuple([v if type(v) is int else as_int(v, operator, name, True) for v in value])
+    return as_int(value, operator, name, True)
+
+
+def as_dtype(value: Any, operator: str, name: str = "dtype") -> dtype:
     """The dtype that a `dtype=` argument means: itself, or that of Python's `float int bool complex`; else TypeError.
 
     >>> as_dtype(float, "zeros")
@@ -47,7 +73,7 @@ def as_dtype(value: Any, operator: str) -> dtype:
         return value
     if isinstance(value, type) and value in PYTHON_TYPES:
         return PYTHON_TYPES[value]
-    raise TypeError(f"{operator}(): argument 'dtype' must be {qualified('dtype')}, not {type(value).__name__}")
+    raise TypeError(f"{operator}(): argument '{name}' must be {qualified('dtype')}, not {type(value).__name__}")
 
 
 def old_form(operator: Operator, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
@@ -83,7 +109,8 @@ def _warn_once(operator: Operator, declared: Operator, order: Sequence[str]) -> 
     )
 
 
-RUNTIME.update(as_dtype=as_dtype, old_form=old_form, missing=missing, absent=absent, REQUIRED=REQUIRED, DTYPE=dtype, ONE=1)
+RUNTIME.update(as_dtype=as_dtype, as_int=as_int, as_dims=as_dims, old_form=old_form, missing=missing, absent=absent)
+RUNTIME.update(REQUIRED=REQUIRED, DTYPE=dtype, ONE=1)
 
 
 def takes_out(operator: Operator) -> bool:

@@ -17,6 +17,7 @@ from tenfold.dispatch.inplace import check_writable, write_back
 from tenfold.dispatch.operators import composite
 from tenfold.dispatch.services import SERVICES
 from tenfold.dispatch.shape_rules import broadcast_shapes
+from tenfold.dispatch.spellings import as_int
 from tenfold.ops.creation.factories import checked_size, empty_on, place, too_large
 from tenfold.ops.creation.like import empty_like
 from tenfold.ops.pointwise.complex_numbers import view_as_complex, view_as_real
@@ -150,7 +151,8 @@ def randint(
         low, high = None, low
     if size is None or high is None:
         raise TypeError("randint(): expected (high, size) or (low, high, size)")
-    return _integers(0 if low is None else low, high, size, generator, dtype or dtypes.int64, device, requires_grad)
+    low, high = (as_int(0 if n is None else n, "randint", name) for n, name in ((low, "low"), (high, "high")))
+    return _integers(low, high, size, generator, dtype or dtypes.int64, device, requires_grad)
 
 
 @composite("random", method=None, out=True, random=True)

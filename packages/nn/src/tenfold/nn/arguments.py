@@ -5,19 +5,27 @@ from __future__ import annotations
 from typing import Any
 
 import tenfold
+from tenfold.dispatch.spellings import as_dims
 from tenfold.types.dtypes import type_name
 
 
 def per_dim(value: Any, ndim: int, what: str) -> tuple[int, ...]:
-    """One integer for each of `ndim` dimensions; RuntimeError when the number of them is wrong."""
+    """One integer for each of `ndim` dimensions; RuntimeError when the number of them is wrong, TypeError for what is none."""
     if type(value) is int:
         return (value,) * ndim
-    sizes = tuple(int(v) for v in value) if hasattr(value, "__len__") else (int(value),)
+    sizes = ints(value, what)
     if len(sizes) == ndim:
         return sizes
     if len(sizes) == 1:
         return sizes * ndim
     raise RuntimeError(f"{what} must be an int or a tuple of {ndim} ints, got {value!r}")
+
+
+def ints(value: Any, what: str) -> tuple[int, ...]:
+    """One integer or several as a tuple; a number of NumPy or of a tensor is one, a bool or a float is none: TypeError."""
+    operator, _, name = what.partition(": ")
+    given = as_dims(value, operator, name)
+    return given if type(given) is tuple else (given,)
 
 
 def conjugate(x: Any) -> Any:

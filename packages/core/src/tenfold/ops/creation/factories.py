@@ -60,10 +60,12 @@ def empty_on(shape: Sequence[int], dtype: Any, device: Any, requires_grad: bool 
 
 def checked_size(size: Any, name: str = "size") -> tuple[int, ...]:
     """A size given as ints or one sequence, as a tuple; errors for negative and non-integer entries."""
-    if hasattr(size, "__index__") and not getattr(size, "shape", ()):  # a number, also as a 0-d tensor
-        size = (size,)
+    one = hasattr(size, "__index__") and not getattr(size, "shape", ())  # a number, also as a 0-d tensor
     try:
+        size = (size,) if one else tuple(size)
         shape = tuple(map(index, size))
+        if type(size[0] if size else 0) is bool:
+            raise TypeError
     except (AttributeError, TypeError):
         raise TypeError(f"{name}: expected a sequence of ints, got {size!r}") from None
     if shape and min(shape) < 0:
@@ -346,9 +348,7 @@ def full(
     """
     if layout is not None and layout is not strided:
         raise _not_in_layout("full")
-    if isinstance(fill_value, Tensor):
-        fill_value = fill_value.item()
-    if isinstance(fill_value, np.generic):
+    if isinstance(fill_value, (Tensor, np.generic)):
         fill_value = fill_value.item()
     if dtype is None:  # pairs of half precision are made only where they are asked for
         dtype = complex64 if number_dtype(fill_value) is complex32 else number_dtype(fill_value)

@@ -10,6 +10,7 @@ import numpy as np
 from tenfold.dispatch.meta import DataDependent, Meta
 from tenfold.dispatch.operators import composite, primitive
 from tenfold.dispatch.shape_rules import wrap_dim, wrap_dims
+from tenfold.dispatch.spellings import as_int
 from tenfold.ops.indexing.selection import index
 from tenfold.ops.indexing.subscripts import at_dim
 from tenfold.ops.view.shapes import expand, reshape, unsqueeze, view
@@ -158,8 +159,8 @@ def roll(input: Tensor, shifts: Any, dims: Any = None) -> Tensor:
 
 @roll.rule
 def _(input: Any, shifts: Any, dims: Any) -> Meta:
-    steps = (shifts,) if isinstance(shifts, (int, np.integer)) else tuple(shifts)
-    along = (dims,) if isinstance(dims, (int, np.integer)) else tuple(dims or ())
+    steps = (shifts,) if isinstance(shifts, int) else tuple(shifts)
+    along = (dims,) if isinstance(dims, int) else tuple(dims or ())
     if not steps:
         raise RuntimeError("roll: `shifts` required")
     if (along and len(along) != len(steps)) or (not along and len(steps) != 1):
@@ -182,7 +183,7 @@ def repeat(input: Tensor, repeats: Ints) -> Tensor:
     tensor([[1, 2, 1, 2],
             [1, 2, 1, 2]])
     """
-    times = [int(n) for n in repeats]
+    times = [as_int(n, "repeat", "repeats") for n in repeats]
     lead = len(times) - input.dim()
     if lead < 0:
         raise RuntimeError("repeat: Number of dimensions of repeat dims can not be smaller than number of dimensions of tensor")

@@ -118,9 +118,7 @@ def topk(input: Tensor, k: int, dim: int = -1, largest: bool = True, sorted: boo
     >>> tenfold.topk(tenfold.tensor([3, 9, 2]), 2).values
     tensor([9, 3])
     """
-    if isinstance(dim, bool):
-        raise TypeError("topk(): argument 'dim' (position 2) must be int, not bool")
-    return return_types.topk(*_topk(input, int(k), dim, largest, sorted))
+    return return_types.topk(*_topk(input, k, dim, largest, sorted))
 
 
 @primitive("reduction", accepts=ordered("kthvalue", bools=False), method=None, name="kthvalue_pair")

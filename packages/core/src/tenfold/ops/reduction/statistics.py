@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from math import inf, prod as product
+from operator import index
 from typing import Any
 
 import numpy as np
@@ -21,6 +22,8 @@ def spread_arguments(dim: Any, unbiased: Any, correction: Any) -> tuple[Any, Any
     """(dim, correction) of PyTorch's overloads: var(x, unbiased), var(x, dim, unbiased), var(x, dim, correction=c)."""
     if isinstance(dim, bool):
         dim, unbiased = None, dim
+    if isinstance(dim, Tensor):
+        dim = index(dim)
     if correction is None:
         correction = 1 if unbiased is None or unbiased else 0
     return dim, correction

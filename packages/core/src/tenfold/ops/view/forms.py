@@ -9,6 +9,7 @@ from typing import Any
 from tenfold.dispatch.operators import composite, op
 from tenfold.dispatch.overrides import handle_torch_function, has_torch_function
 from tenfold.dispatch.shape_rules import broadcast_shapes, wrap_dim
+from tenfold.dispatch.spellings import as_dims, as_int
 from tenfold.ops.view.shapes import expand, of_a_copy, permute, reshape, transpose, view
 from tenfold.settings.warnings import warn_once
 from tenfold.tensor.tensor import Tensor
@@ -59,8 +60,8 @@ def movedim(input: Tensor, source: Any, destination: Any) -> Tensor:
     >>> tenfold.ones(2, 3, 4).movedim(0, -1).shape
     tenfold.Size([3, 4, 2])
     """
-    sources = tuple(source) if hasattr(source, "__iter__") else (source,)
-    targets = tuple(destination) if hasattr(destination, "__iter__") else (destination,)
+    sources, targets = as_dims(source, "movedim", "source"), as_dims(destination, "movedim", "destination")
+    sources, targets = (d if type(d) is tuple else (d,) for d in (sources, targets))
     if len(sources) != len(targets):
         raise RuntimeError(
             f"movedim: Invalid source or destination dims: source ({list(sources)} dims) should contain the same number of "
@@ -128,7 +129,7 @@ def unflatten(input: Tensor, dim: int, sizes: Any) -> Tensor:
         raise (RuntimeError if dim in (0, -1) else IndexError)(
             f"unflatten: Dimension specified as {dim} but tensor has no dimensions"
         )
-    dim, sizes = wrap_dim(dim, input.dim(), "unflatten"), [int(n) for n in sizes]
+    dim, sizes = wrap_dim(dim, input.dim(), "unflatten"), [as_int(n, "unflatten", "sizes") for n in sizes]
     shape = input.shape
     if not sizes:
         raise RuntimeError("unflatten: sizes must be non-empty")
@@ -165,7 +166,7 @@ def narrow(input: Tensor, dim: int, start: Any, length: int) -> Tensor:
         raise RuntimeError("narrow() cannot be applied to a 0-dim tensor.")
     if isinstance(start, Tensor) and (start.dim() or start.dtype.category != 1):
         raise RuntimeError("narrow(): start must be an 0-dim integral Tensor.")
-    dim, start, length = wrap_dim(dim, n, "narrow"), int(start), int(length)
+    dim, start = wrap_dim(dim, n, "narrow"), as_int(start, "narrow", "start")
     size = input.size(dim)
     if length < 0:
         raise RuntimeError("narrow(): length must be non-negative.")

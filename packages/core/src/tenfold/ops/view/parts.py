@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-
 from tenfold.dispatch.meta import Meta
 from tenfold.dispatch.operators import composite, primitive
 from tenfold.dispatch.shape_rules import wrap_dim
+from tenfold.dispatch.spellings import as_int
 from tenfold.tensor.tensor import Tensor
 
 
@@ -32,7 +31,7 @@ def _(input: Any, split_sizes: Any, dim: int) -> list[Meta]:
     if not input.shape:
         raise RuntimeError("split_with_sizes: split expects at least a 1-dimensional tensor")
     dim = wrap_dim(dim, len(input.shape), "split_with_sizes")
-    sizes = [int(n) for n in split_sizes]
+    sizes = list(split_sizes)
     if any(n < 0 for n in sizes):
         raise RuntimeError(f"split_with_sizes expects split_sizes have only non-negative entries, but got split_sizes={sizes}")
     if sum(sizes) != input.shape[dim]:
@@ -72,11 +71,11 @@ def split(tensor: Tensor, split_size_or_sections: Any, dim: int = 0) -> tuple[Te
     >>> tenfold.split(tenfold.arange(3), 2)
     (tensor([0, 1]), tensor([2]))
     """
-    if not isinstance(split_size_or_sections, (int, np.integer)):
+    if isinstance(split_size_or_sections, (list, tuple)) or not hasattr(split_size_or_sections, "__int__"):
         return split_with_sizes(tensor, split_size_or_sections, dim)
     if not tensor.dim():
         raise RuntimeError("split expects at least a 1-dimensional tensor")
-    size = split_size_or_sections
+    size = as_int(split_size_or_sections, "split", "split_size_or_sections")
     if size < 0:
         raise RuntimeError(f"split expects split_size be non-negative, but got split_size={size}")
     have = tensor.size(dim)

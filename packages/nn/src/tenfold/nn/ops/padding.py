@@ -8,6 +8,7 @@ from typing import Any
 import tenfold as tf
 from tenfold.dispatch.meta import Meta
 from tenfold.dispatch.operators import composite
+from tenfold.nn.arguments import ints
 from tenfold.tensor.tensor import Tensor
 from tenfold.types.memory_format import suggested_format
 from tenfold.types.numbers import require_value
@@ -80,7 +81,7 @@ def constant_pad_nd(input: Tensor, pad: Any, value: float = 0) -> Tensor:
     >>> tenfold.constant_pad_nd(tenfold.tensor([1.0, 2.0]), (1, 0), 5)
     tensor([5., 1., 2.])
     """
-    widths = tuple(int(n) for n in pad)
+    widths = ints(pad, "constant_pad_nd: pad")
     padded_shape(input.shape, widths)
     if any(n > 0 for n in widths):
         require_value(value, input.dtype)
@@ -99,7 +100,7 @@ def pad(input: Tensor, pad: Any, mode: str = "constant", value: float | None = N
     >>> tenfold.op.pad(tenfold.tensor([[1.0, 2.0, 3.0]]), (2, 1), mode="reflect")
     tensor([[3., 2., 1., 2., 3., 2.]])
     """
-    widths = tuple(int(n) for n in pad)
+    widths = ints(pad, "pad: pad")
     if mode == "constant":
         if isinstance(value, complex):
             raise TypeError(f"pad: value must be float, not complex, got {value}; constant_pad_nd takes complex numbers")

@@ -64,7 +64,7 @@ class RNNBase(RNNChecks, Module):
             )
         for what in ("input_size", "hidden_size", "num_layers"):
             value = getattr(self, what)
-            if not isinstance(value, int):
+            if not hasattr(value, "__index__"):
                 raise TypeError(f"{name}: {what} should be of type int, got: {type(value).__name__}")
             if value <= 0:
                 raise ValueError(f"{name}: {what} must be greater than zero, got {value}")

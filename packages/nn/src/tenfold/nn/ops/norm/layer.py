@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from tenfold.dispatch.operators import composite
-from tenfold.nn.arguments import require_floating, require_same_dtype, widened
+from tenfold.nn.arguments import ints, require_floating, require_same_dtype, widened
 from tenfold.nn.ops.norm.statistics import affine, normalized, rows_grad
 from tenfold.tensor.tensor import Tensor
 from tenfold.types.numeric_limits import finfo
@@ -78,7 +78,7 @@ def layer_norm(
 
 
 def _check_normalized_shape(name: str, input: Tensor, normalized_shape: Any, weight: Any, bias: Any) -> int:
-    sizes = (normalized_shape,) if isinstance(normalized_shape, int) else tuple(normalized_shape)
+    sizes = ints(normalized_shape, f"{name}: normalized_shape")
     shape = input._array.shape
     if not sizes:
         raise RuntimeError(

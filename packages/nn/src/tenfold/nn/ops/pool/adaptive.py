@@ -9,6 +9,7 @@ import numpy as np
 
 import tenfold as tf
 from tenfold.dispatch.operators import composite
+from tenfold.dispatch.spellings import as_int
 from tenfold.nn.arguments import require_floating
 from tenfold.nn.ops.pool.windows import table_max
 from tenfold.tensor.tensor import Tensor
@@ -91,11 +92,11 @@ def _sizes(name: str, n: int, input: Tensor, output_size: Any) -> Sizes:
         raise RuntimeError(
             f"{name}(): Expected {n + 1}D or {n + 2}D tensor with non-zero size for non-batch dimensions, but got {list(shape)}"
         )
-    given = (output_size,) * n if output_size is None or isinstance(output_size, int) else tuple(output_size)
+    given = tuple(output_size) if isinstance(output_size, (tuple, list)) else (output_size,) * n
     given = given * n if len(given) == 1 else given
     if len(given) != n:
         raise RuntimeError(f"{name}(): output_size must be {n} ints, got {output_size}")
-    sizes = tuple(s if o is None else int(o) for o, s in zip(given, shape[-n:], strict=True))
+    sizes = tuple(s if o is None else as_int(o, name, "output_size") for o, s in zip(given, shape[-n:], strict=True))
     if min(sizes) < 0:
         raise RuntimeError(f"{name}(): elements of output_size must be greater than or equal to 0 but received {list(sizes)}")
     return sizes

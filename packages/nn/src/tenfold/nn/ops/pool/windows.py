@@ -147,7 +147,7 @@ def _steps(
 ) -> tuple[Sizes, Sizes, Sizes, Sizes]:
     """Kernel size, stride, padding and dilation, one for each dimension, checked against the input."""
     kernel = per_dim(kernel_size, n, f"{name}: kernel_size")
-    steps = kernel if stride is None or stride == [] or stride == () else per_dim(stride, n, f"{name}: stride")
+    steps = kernel if stride is None or (type(stride) in (list, tuple) and not stride) else per_dim(stride, n, f"{name}: stride")
     pads, gaps = per_dim(padding, n, f"{name}: padding"), per_dim(dilation, n, f"{name}: dilation")
     shape = input._array.shape
     if len(shape) not in (n + 1, n + 2) or 0 in shape[-n - 1 :]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+from operator import index
 from typing import Any
 
 import numpy as np
@@ -61,7 +62,8 @@ for _operator, _name in BINARY.items():
 
 @kernel(op.polygamma, device="cpu")
 @widened
-def polygamma(input: Any, n: int) -> Any:
+def polygamma(input: Any, n: Any) -> Any:
+    n = index(n)
     if n < 0:
         raise TypeError("polygamma of a negative order")
     if n == 0:

@@ -7,6 +7,7 @@ from typing import Any
 
 from tenfold.dispatch.operators import Number, composite, op, primitive
 from tenfold.dispatch.shape_rules import pointwise
+from tenfold.dispatch.spellings import as_int
 from tenfold.tensor.tensor import Tensor
 
 _REAL: dict[str, Any] = {"promote": "float", "out": True, "pointwise": True, "rule": pointwise, "accepts": "floating"}
@@ -39,7 +40,7 @@ def _polygamma(input: Any, n: int) -> Any:
 
 
 @primitive("special", accepts="floating", promote="float", inplace=True, out=True, pointwise=True, rule=_polygamma)
-def polygamma(input: Tensor, n: int) -> Tensor:
+def polygamma(input: Tensor, n: Any) -> Tensor:
     """The n-th derivative of `digamma`; as a function it is called with n first, `polygamma(n, input)`.
 
     >>> import tenfold
@@ -50,7 +51,9 @@ def polygamma(input: Tensor, n: int) -> Tensor:
 
 @polygamma.overload
 def _(input: Any, n: Any, out: Any = None) -> Any:
-    return polygamma(n, input, out=out) if isinstance(input, int) and hasattr(n, "_array") else NotImplemented
+    if hasattr(n, "_array") and not getattr(input, "shape", ()):
+        return polygamma(n, as_int(input, "polygamma", "n"), out=out)
+    return NotImplemented if type(n) is int else polygamma(input, as_int(n, "polygamma", "n"), out=out)
 
 
 @composite("special", inplace=True, out=True)
