@@ -39,11 +39,7 @@ def absent(operator: str, parameter: str) -> Any:
 
 
 def as_int(value: Any, operator: str, name: str, several: bool = False) -> Any:
-    """The int that an argument means: any integer but a bool, and tensors of one; for the one dimension without any.
-
-    >>> as_int(tenfold.tensor(2), "chunk", "chunks")
-    2
-    """
+    """The int that an argument means: an integer but no bool, or a tensor of one."""
     kind = type(value)
     tensor = hasattr(value, "_array")
     if value is REQUIRED or (hasattr(kind, "__torch_function__") and not tensor):
@@ -57,7 +53,7 @@ def as_int(value: Any, operator: str, name: str, several: bool = False) -> Any:
 
 
 def as_dims(value: Any, operator: str, name: str) -> Any:
-    """One dimension as an int, or several as a tuple of them."""
+    """One dimension, or several as a tuple."""
     if hasattr(type(value), "count"):
         return tuple([v if type(v) is int else as_int(v, operator, name, True) for v in value])
     return as_int(value, operator, name, True)

@@ -79,7 +79,12 @@ def _lerp(x: Expr, end: Expr, weight: Expr) -> Expr:
     return select(near, x + step * weight, end - step * (1.0 - weight))
 
 
-elementwise("lerp", _lerp, "xxy")
+def _large_weight(x: Any, end: Any, weight: Any) -> bool:
+    """Whether a number is beyond what float32 holds, which the kernel beneath refuses where it has to."""
+    return type(weight) in (int, float) and abs(weight) > 3.4e38
+
+
+elementwise("lerp", _lerp, "xxy", refuses=_large_weight)
 
 
 def _one_exponent(x: Any, exponent: Any) -> bool:
