@@ -150,7 +150,8 @@ class Problem:
         incoming = [v if i == output else np.zeros_like(v) for i, v in enumerate(self.random_gradients())]
         direction = self.rng.uniform(0.5, 1.5, flat(self.inputs[place]).shape)
         terms = self.gradient(incoming)[number] * direction
-        numerical = float(self.difference(place, direction) @ joined_arrays(incoming))
+        length = max(float(np.linalg.norm(direction)), 1.0)  # the step is of length eps, as PyTorch's, not each part of it
+        numerical = length * float(self.difference(place, direction / length) @ joined_arrays(incoming))
         limit = self.atol + self.rtol * max(abs(numerical), float(np.abs(terms).sum()))
         if not abs(terms.sum() - numerical) <= limit:
             raise GradcheckError(
