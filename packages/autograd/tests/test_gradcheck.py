@@ -230,7 +230,7 @@ def test_a_gradient_of_another_layout_than_its_input() -> None:
 
 
 def test_fast_mode_sees_that_single_precision_does_not_do() -> None:
-    """The step along a direction is of length eps, which float32 cannot tell from nothing: PyTorch passes 1 of 60 such tensors."""
+    """The step along a direction is of length eps, which float32 cannot tell from nothing: PyTorch passes 1 of 60."""
     passed = 0
     for seed in range(20):
         tenfold.manual_seed(seed)
