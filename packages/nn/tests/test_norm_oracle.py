@@ -126,3 +126,16 @@ def test_rows_without_elements_have_gradients(name, shape):
         x = lib.ones(shape, requires_grad=True)
         getattr(lib.nn.functional, name)(x, (0,)).sum().backward()
         assert tuple(x.grad.shape) == shape
+
+
+@pytest.mark.parametrize("size", [0, 2])
+@pytest.mark.parametrize("shape", [(3,), (3, 3), (3, 0, 3), (3, 3, 3)])
+@pytest.mark.parametrize("dtype", ["bool", "complex64", "int64", "float32"])
+def test_local_response_norm_asks_for_dimensions_before_dtypes(dtype: str, shape: tuple[int, ...], size: int) -> None:
+    found = []
+    for lib, functional in ((torch, TF), (tf, F)):
+        try:
+            found.append(tuple(functional.local_response_norm(lib.ones(shape, dtype=getattr(lib, dtype)), size).shape))
+        except (RuntimeError, NotImplementedError, ValueError) as error:
+            found.append(RuntimeError if size == 0 and isinstance(error, RuntimeError) else type(error))
+    assert found[1] == found[0]

@@ -51,3 +51,21 @@ def test_logspace_fills_a_view():
     x = tenfold.zeros(2, 3)
     tenfold.logspace(0, 3, 4, base=2, out=x.narrow(1, 1, 2))
     assert x.tolist() == [[0, 1, 2], [0, 4, 8]]
+
+
+CONSTANT = {
+    "trapezoid": lambda t, x: t.trapezoid(x(0)),
+    "trapezoid at points": lambda t, x: t.trapezoid(x(2, 0), x(2, 0)),
+    "trapezoid of a column": lambda t, x: t.trapezoid(x(0, 2), dim=1),
+    "vander": lambda t, x: t.vander(x(0)),
+    "vander of ones": lambda t, x: t.vander(x(2), 1),
+    "vander without columns": lambda t, x: t.vander(x(2), 0),
+    "vander of nothing": lambda t, x: t.vander(x(0), 3),
+    "vander with columns": lambda t, x: t.vander(x(2), 3, True),
+}
+
+
+@pytest.mark.parametrize("name", CONSTANT)
+def test_results_that_no_argument_enters_have_no_gradient(name: str) -> None:
+    theirs, ours = (CONSTANT[name](t, lambda *s, t=t: t.ones(*s, requires_grad=True)) for t in (torch, tenfold))
+    assert (ours.requires_grad, tuple(ours.shape), ours.tolist()) == (theirs.requires_grad, tuple(theirs.shape), theirs.tolist())

@@ -123,6 +123,12 @@ def test_further_forms() -> None:
     close(tenfold.special.zeta(2, tenfold.tensor([1, 2])), torch.special.zeta(2, torch.tensor([1, 2])), 1e-6)
 
 
+def test_the_trigamma_function_has_no_value_at_minus_infinity() -> None:
+    for order in (0, 1):
+        assert np.isnan(tenfold.polygamma(order, tenfold.tensor(-inf)).item())
+        assert np.isnan(torch.polygamma(order, torch.tensor(-inf)).item())
+
+
 def test_without_scipy(monkeypatch: pytest.MonkeyPatch) -> None:
     import sys
 

@@ -96,8 +96,9 @@ def vander(x: Tensor, N: int | None = None, increasing: bool = False) -> Tensor:
     if count < 0:
         raise RuntimeError(f"vander: N must be non-negative, got {count}")
     first = op.ones_like(x).unsqueeze(-1).to(dtypes.int64 if x.dtype.category < 1 else x.dtype)
-    powers = op.cat([first, x.unsqueeze(-1).expand(x.shape[0], max(count - 1, 0)).to(first.dtype)], -1).cumprod(-1)
-    powers = powers.narrow(-1, 0, count)
+    if count < 2:  # without a gradient, for x does not enter
+        return first.new_ones(x.shape[0], count)
+    powers = op.cat([first, x.unsqueeze(-1).expand(x.shape[0], count - 1).to(first.dtype)], -1).cumprod(-1)
     return powers if increasing else powers.flip(-1)
 
 

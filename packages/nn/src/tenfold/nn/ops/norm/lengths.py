@@ -8,9 +8,10 @@ import tenfold as tf
 from tenfold.dispatch.operators import composite
 from tenfold.nn.ops.padding import constant_pad
 from tenfold.tensor.tensor import Tensor
+from tenfold.types import dtypes
 
 
-@composite("norm", accepts={"input": "int64 floating"}, method=None)
+@composite("norm", method=None)
 def local_response_norm(input: Tensor, size: int, alpha: float = 0.0001, beta: float = 0.75, k: float = 1.0) -> Tensor:
     """Local response norm: x / (k + alpha * mean of x^2 over `size` neighbouring channels) ** beta.
 
@@ -24,6 +25,13 @@ def local_response_norm(input: Tensor, size: int, alpha: float = 0.0001, beta: f
         raise ValueError(f"local_response_norm: Expected 3D or higher dimensionality input (got {input.dim()} dimensions)")
     if input.numel() == 0:
         return input
+    if size < 1:
+        raise RuntimeError(f"local_response_norm: size should be greater than zero, but got {size}")
+    if not (input.is_floating_point() or input.dtype is dtypes.int64):
+        raise NotImplementedError(
+            f"\"local_response_norm\" not implemented for '{dtypes.type_name(input.dtype)}': got {input.dtype.name}, "
+            f"accepted are int64 and floating dtypes; convert the input, as by .float()"
+        )
     C = input.shape[1]
     squares = constant_pad(input * input, (0, 0) * (input.dim() - 2) + (size // 2, (size - 1) // 2), 0)
     total = squares[:, :C]

@@ -69,6 +69,8 @@ def polygamma(input: Any, n: Any) -> Any:
     if n == 0:
         return scipy_special("psi", op.polygamma)(input)
     values = scipy_special("polygamma", op.polygamma)(n, input)
+    if n == 1:  # among its poles, without end
+        values = np.where(input == -np.inf, np.nan, values)
     return np.asarray(values).astype(input.dtype, copy=False)
 
 
