@@ -1,4 +1,4 @@
-"""Refusing to write where an operator still reads: memory that its input and its target have in part in common."""
+"""Refusing to write where an operator still reads: memory that input and target have in common."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def _is_beneath(value: Any, target: Any, apart: bool) -> bool:
 def _refusal(name: str) -> str:
     return (
         f"unsupported operation: some elements of the input tensor and the written-to tensor refer to a single memory "
-        f"location. Please clone() the tensor before performing the operation. That is what {name} reads and writes."
+        f"location. Please clone() the tensor before {name} writes to it."
     )
 
 
