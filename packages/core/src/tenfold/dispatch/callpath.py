@@ -123,8 +123,9 @@ def _normalise_ints(operator: Operator, rest: bool = False) -> Iterator[str]:
     """`permute(x, 0, 1)`, `permute(x, (0, 1))` and `permute(x, dims=(0, 1))` are one call; with `rest` names go another way."""
     for p in operator.params:
         if p.role == "ints":
-            given = f"{p.name}_"  # NumPy's integers, as all, have a numerator, and tensors of one no dimension
-            number = f"type({given}[0]) is int or hasattr({given}[0], 'numerator') or not getattr({given}[0], 'ndim', 1)"
+            given = f"{p.name}_"  # NumPy's integers have a numerator, and tensors of one no dimension
+            number = f"type({given}[0]) is int or hasattr({given}[0], 'numerator')"
+            number += f" or not getattr({given}[0], 'ndim', 1)" * (p.name != "tensors")
             sequence = f"{given}[0] if len({given}) == 1 and not ({number})"
             if rest:
                 yield f"    {p.name} = {sequence} else {given}"
