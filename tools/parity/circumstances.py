@@ -137,7 +137,7 @@ def _of_history(environment: dict[str, Any], before: list[str], op: str, what: s
         return "detached"
     if what.startswith("index put of another dtype") and "torch.uint8" in before[-1]:
         return "a mask of bytes"
-    if what.endswith("modified in place") and "NllLossBackward0" in str(details[1]):
+    if re.search("modified in place$|^error: None", what) and re.search("in-?place.*NllLoss|NllLoss.*inplace", str(details[1])):
         return "logits of a loss"
     return _of_freed(environment, before, details) if what.endswith("graph freed") else ""
 
@@ -272,7 +272,7 @@ def _of_sums(torch: Any, base: str, given: list[Any], inexact: list[Any], detail
         (((g != 0) & (g.abs() < 1e-37)) | (g.isfinite() & (g.abs() > 1e37))).any() for g in real
     ):
         return "the smallest and largest numbers"
-    if re.search(r"matmul|mm|mv|sum|mean", base) and inexact:
+    if re.search(r"matmul|mm|mv|sum|mean|tensordot", base) and inexact:
         largest = [_largest(g) for g in (inexact[:1] if base in ("sum", "mean") else inexact)]
         if np.prod(largest) * max(g.numel() for g in inexact) > _range_of(torch, inexact[0]):
             return "sums beyond the dtype"
