@@ -50,9 +50,9 @@ def _at_the_end(m: Any) -> None:
 
 
 def _over(m: Any) -> Any:
-    stat = m.Stat("c", [m.Aggregation.MAX], timedelta(milliseconds=1))
+    stat = m.Stat("c", [m.Aggregation.MAX], timedelta(milliseconds=200))
     stat.add(4)
-    time.sleep(0.02)
+    time.sleep(0.3)
     stat.add(5)
     return stat.count, _by_name(stat.get())
 

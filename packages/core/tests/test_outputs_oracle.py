@@ -199,11 +199,3 @@ def test_an_argument_that_is_written_keeps_its_shape(name, shape):
             return str(error) if "broadcast shape" in str(error) else "refused"
 
     assert outcome(tenfold) == outcome(torch)
-
-
-@pytest.mark.parametrize("values", ["x, 2.0", "2.0, x", "1, 2.0"])
-def test_an_output_of_where_asks_for_tensors(values: str) -> None:
-    for engine in (torch, tenfold):
-        x = engine.ones(2)
-        with pytest.raises(TypeError, match="where"):
-            eval(f"e.where(x > 0, {values}, out=x)", {"e": engine, "x": x})

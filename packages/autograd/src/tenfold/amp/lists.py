@@ -17,7 +17,7 @@ class Lists:
 
 _PRODUCTS = (
     "mm bmm matmul addmm addbmm baddbmm linear conv1d conv2d conv3d conv_transpose1d conv_transpose2d "
-    "conv_transpose3d scaled_dot_product_attention linalg_vecdot prelu fused_lstm fused_rnn"
+    "conv_transpose3d scaled_dot_product_attention linalg_vecdot prelu fused_lstm fused_rnn affine_grid_generator"
 )
 _LOSSES = (
     "cross_entropy nll_loss mse_loss l1_loss smooth_l1_loss huber_loss kl_div binary_cross_entropy_with_logits ctc_loss "

@@ -94,7 +94,7 @@ def _with_number(ufunc: Any, run: Any, silent: Any) -> Callable[..., Any]:
     def with_number(input: Any, other: Any, out: Any = None) -> Any:
         try:
             return run(ufunc, input, ARRAYS[input.dtype][other], out=out)
-        except (KeyError, RuntimeError):  # integers; as in `quiet`
+        except (KeyError, OverflowError, RuntimeError):  # integers; a number too large; as in `quiet`
             return silent(input, other, out)
 
     return with_number

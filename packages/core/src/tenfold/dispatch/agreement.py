@@ -14,7 +14,7 @@ from tenfold.dispatch.runtime import RUNTIME
 from tenfold.types import dtypes, promotion
 from tenfold.types.dtypes import c_name, type_name
 from tenfold.types.narrow import narrowed
-from tenfold.types.numbers import require_fit, require_long
+from tenfold.types.numbers import require_fit
 
 # Where NumPy takes a Python number as PyTorch does. It refuses numbers out of a small integer's range, which PyTorch
 # wraps around, and does not know the number's place among ml_dtypes' types.
@@ -121,9 +121,7 @@ def promote(operator: Operator, values: dict[str, Any], key: Any) -> dtypes.dtyp
             continue
         if hasattr(value, "_array"):
             values[p.name] = cast(value, target)
-            continue
-        require_long(value)
-        if target not in _NUMPY_NUMBERS:
+        elif target not in _NUMPY_NUMBERS:
             if operator.numbers_fit:
                 require_fit(value, target)
             array = _converted(value, target)
@@ -142,7 +140,6 @@ def _fits(value: Any, target: dtypes.dtype) -> bool:
 
 
 def _converted(number: Any, target: dtypes.dtype) -> Any:
-    require_long(number)
     if target is dtypes.complex32:
         return narrowed(number)
     with np.errstate(all="ignore"):

@@ -109,8 +109,7 @@ class Reading:
     def read_number(self, p: Param) -> None:
         """A Python number is weak: with a float array, or outside promotion, it goes to the kernel as it is."""
         n, indent = p.name, " " * 12
-        fits = f"-(2**63) <= {n} < 2**64"
-        self.lines += [f"        T_ = type({n})", f"        if T_ is float or T_ is int and {fits}:", f"            a_{n} = {n}"]
+        self.lines += [f"        T_ = type({n})", "        if T_ is float or T_ is int:", f"            a_{n} = {n}"]
         self.lines += self.node(p, indent, "None")
         other_dtype = self.refused(p, f"a_{n}.dtype")
         if p in self.group:

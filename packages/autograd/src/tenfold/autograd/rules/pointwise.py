@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import cmath
-from math import inf, log as ln, nan, pi, sqrt
+from math import log as ln, nan, pi, sqrt
 from typing import Any
 
 import numpy as np
@@ -142,10 +142,9 @@ gradient(op.hypot, input=lambda g, input, out: g * (input / out), other=lambda g
 
 
 def _over_square(x: Any, a: Any, b: Any) -> Any:
-    """x / (a^2 + b^2), at the origin 0 however large x is; the squares themselves would overflow early."""
-    radius = a.hypot(b)
-    radius = radius.masked_fill(radius == 0, inf)
-    return x / radius / radius
+    """x / (a^2 + b^2), at the origin 0 however large x is."""
+    square = a * a + b * b
+    return x * square.reciprocal().masked_fill(square == 0, 0)
 
 
 gradient(

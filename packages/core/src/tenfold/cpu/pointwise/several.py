@@ -249,8 +249,6 @@ def lerp(input: Any, end: Any, weight: Any, out: Any = None) -> Any:
     step = np.subtract(end, input)
     if type(weight) in NUMBERS:
         near = abs(weight) < 0.5
-        if not near:
-            require_fit(weight, FROM_NUMPY[step.dtype])
         step = np.multiply(step, as_array(weight if near else 1 - weight, step.dtype))
         return np.add(input, step, out) if near else np.subtract(end, step, out)
     near = np.abs(weight) < 0.5

@@ -41,7 +41,7 @@ def frobenius_norm(input: Tensor, dim: Any, keepdim: bool = False) -> Tensor:
 
 
 @composite("norms", method=None, out="same")
-def nuclear_norm(input: Tensor, dim: Any = (-2, -1), keepdim: Any = False) -> Tensor:
+def nuclear_norm(input: Tensor, dim: Any | bool = (-2, -1), keepdim: Any = False) -> Tensor:
     """The sum of singular values: `linalg.matrix_norm(input, "nuc")`. A bool in the place of `dim` is `keepdim`.
 
     Shape: (..., M, N) -> (...).
