@@ -162,9 +162,18 @@ def convolution_weight_grad(
     if grad.ndim != len(weight_shape) or not _served(grad, input) or 0 in weight_shape:
         return NotImplemented
     wide, narrow = (grad, input) if transposed else (input, grad)
-    return _windows_gradient(
+    found = _windows_gradient(
         narrow, wide, tuple(weight_shape), window_constants(weight_shape[2:], stride, padding, dilation), groups
     )
+    if prod(weight_shape[2:]) > 1 or grad.ndim < 4 or not (channels_last(grad) or channels_last(input)):
+        return found
+    return _as_channels_last(found)
+
+
+def _as_channels_last(x: Any) -> Any:
+    """An array (N, C, 1, ...) in one piece whose strides say channels last, as PyTorch's are beside such images."""
+    n = x.ndim
+    return x.reshape((x.shape[0], *x.shape[2:], x.shape[1])).transpose((0, n - 1, *range(1, n - 1)))
 
 
 def _windows_gradient(g: Any, x: Any, shape: tuple[int, ...], window: Any, groups: int) -> Any:
