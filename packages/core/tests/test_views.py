@@ -254,3 +254,14 @@ def test_adding_into_a_region_is_the_adjoint_of_reading_it(shape: list[int], dat
     np.testing.assert_array_equal(found, expected.reshape(shape))
     elsewhere = generic.strided_sum(tenfold.device("cpu").backend, g, shape, size, stride, offset)
     np.testing.assert_array_equal(elsewhere, expected.reshape(shape))
+
+
+@pytest.mark.parametrize("shape", [(2, -2), (-3,), (-2, 2), (2, -3)])
+@pytest.mark.parametrize("turned", [False, True])
+def test_no_size_but_minus_one_is_inferred(shape, turned):
+    x = tenfold.arange(24.0).reshape(6, 4)
+    for _ in range(3):  # later calls go another way
+        with pytest.raises(RuntimeError, match="invalid shape dimension"):
+            (x.t() if turned else x).reshape(shape)
+        with pytest.raises(RuntimeError, match="invalid shape dimension"):
+            x.view(*shape)

@@ -20,13 +20,14 @@ LEAD = tuple((slice(None),) * n for n in range(66))
 @kernel(op.view, device="cpu")
 def view(input: Any, shape: Any) -> Any:
     try:
-        if input.flags.c_contiguous:
-            return input.reshape(shape)
-        return input.reshape(shape, copy=False)
+        made = input.reshape(shape) if input.flags.c_contiguous else input.reshape(shape, copy=False)
     except TypeError:
         if type(shape) is dtype:
             return _reinterpreted(input, shape)
         raise
+    if made.shape != shape and min(shape) < -1:  # which NumPy takes for -1
+        raise ValueError
+    return made
 
 
 def _reinterpreted(input: Any, target: Any) -> Any:
