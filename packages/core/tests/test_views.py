@@ -265,3 +265,9 @@ def test_no_size_but_minus_one_is_inferred(shape, turned):
             (x.t() if turned else x).reshape(shape)
         with pytest.raises(RuntimeError, match="invalid shape dimension"):
             x.view(*shape)
+
+
+@pytest.mark.parametrize("shape", [(), []])
+def test_one_element_without_dimensions(shape):
+    for x in (tenfold.ones(1), tenfold.ones(2, 1)[1:].t()):
+        assert x.reshape(shape).shape == tenfold.reshape(x, shape).shape == ()

@@ -25,7 +25,7 @@ def view(input: Any, shape: Any) -> Any:
         if type(shape) is dtype:
             return _reinterpreted(input, shape)
         raise
-    if made.shape != shape and min(shape) < -1:  # which NumPy takes for -1
+    if made.shape != shape and min(shape, default=0) < -1:  # which NumPy takes for -1
         raise ValueError
     return made
 
