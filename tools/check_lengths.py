@@ -19,7 +19,6 @@ FOLDERS = ("packages", "tools", "examples", "benchmarks", "docs")
 # Files that a tool writes, with the tool: their length is that of what they list.
 GENERATED = {
     "packages/core/src/tenfold/dispatch/late_operators.py": "tools/make_stubs.py",
-    "packages/core/src/tenfold/dispatch/sibling_operators.py": "tools/make_stubs.py",
 }
 
 

@@ -4,10 +4,10 @@
 
 `tenfold/public_names.pyi`, in tenfold-typing, has the names that `tenfold` has beside those that its source imports: the
 operators' functions, the dtypes, and what comes from elsewhere on first use. `tenfold/operator_methods.pyi` beside it has
-Tensor's methods, and `tenfold/linalg/__init__.pyi` and its like the operators under those modules' names. Read at run time
-are `dispatch/sibling_operators.py` and `dispatch/late_operators.py`: the names of what core's siblings, and core's own
-modules, declare; and pyproject.toml lists the siblings' modules that the first file names. With --check nothing is written
-and the exit status says whether all are up to date. Every package that declares operators has to be installed.
+Tensor's methods, and `tenfold/linalg/__init__.pyi` and its like the operators under those modules' names. Read at run time is
+`dispatch/late_operators.py`: the names of what core's own modules, and its siblings, declare; and pyproject.toml lists the
+siblings' modules that the first file names. With --check nothing is written and the exit status says whether all are up to
+date. Every package that declares operators has to be installed.
 """
 
 from __future__ import annotations
@@ -184,9 +184,9 @@ def of_siblings(public: dict[str, Any]) -> dict[str, list[str]]:
 
 
 def sibling_table(functions: dict[str, list[str]], methods: dict[str, list[str]]) -> str:
-    """The module from which core knows what its siblings' operators are called before it loads them."""
-    lines = [HEADER.strip(), ""]
-    for name, table in (("FUNCTIONS", functions), ("METHODS", methods)):
+    """From which core knows what its siblings' operators are called before it loads them."""
+    lines = []
+    for name, table in (("SIBLINGS_FUNCTIONS", functions), ("SIBLINGS_METHODS", methods)):
         lines.append(f"{name}: dict[str, str] = {{")
         for package, names in table.items():
             lines += entry(package, " ".join(names))
@@ -260,8 +260,8 @@ def main(arguments: list[str]) -> int:
     texts = {
         TYPING / "public_names.pyi": stubs,
         TYPING / "operator_methods.pyi": method_stubs(tenfold.Tensor),
-        CORE / "dispatch/sibling_operators.py": sibling_table(of_siblings(public), of_siblings(dict(vars(tenfold.Tensor)))),
-        CORE / "dispatch/late_operators.py": late_table(core_modules(), public, dict(vars(tenfold.Tensor))),
+        CORE / "dispatch/late_operators.py": late_table(core_modules(), public, dict(vars(tenfold.Tensor)))
+        + sibling_table(of_siblings(public), of_siblings(dict(vars(tenfold.Tensor)))),
     }
     texts[SETTINGS] = with_sibling_modules(SETTINGS.read_text(), stubs)
     for name, folder in NAMESPACES.items():

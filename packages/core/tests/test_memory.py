@@ -13,7 +13,7 @@ import tenfold
 import tenfold.cpu
 from tenfold.cpu import allocator
 from tenfold.cpu.choice import choose
-from tenfold.cpu.copies import row_major
+from tenfold.cpu.conversion import row_major
 from tenfold.settings.environment import number_of_bytes
 
 needs_glibc = pytest.mark.skipif(not tenfold.cpu.memory_stats()["supported"], reason="another C library than glibc")

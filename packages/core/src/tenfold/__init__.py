@@ -32,9 +32,9 @@ from tenfold.dispatch.gradmode import (
     set_grad_enabled as set_grad_enabled,
 )
 from tenfold.dispatch.late_methods import LATE as _LATE_OPERATORS
+from tenfold.dispatch.late_operators import SIBLINGS_FUNCTIONS as _FUNCTIONS
 from tenfold.dispatch.operators import ALIASES as _ALIASES, OPERATORS as _OPERATORS, op as op
 from tenfold.dispatch.services import SERVICES as _SERVICES
-from tenfold.dispatch.sibling_operators import FUNCTIONS as _FUNCTIONS
 from tenfold.settings import environment as _environment, siblings as _siblings
 from tenfold.tensor.storage import UntypedStorage as UntypedStorage
 from tenfold.tensor.tensor import Tensor as Tensor

@@ -8,7 +8,6 @@ from typing import Any
 from tenfold.dispatch import late_operators
 from tenfold.dispatch.runtime import RUNTIME
 from tenfold.dispatch.services import SERVICES
-from tenfold.dispatch.sibling_operators import METHODS
 
 # {operator: the module that declares it}, of core's own modules that are imported when one of their operators is asked for.
 LATE = {
@@ -63,7 +62,9 @@ class LateMethod:
             importlib.import_module(self.module)
         found = vars(RUNTIME["Tensor"])[self.name]
         if found is self:
-            raise AttributeError(f"'{owner.__name__}' object has no attribute '{self.name}'{where(self.name, METHODS)}")
+            raise AttributeError(
+                f"'{owner.__name__}' object has no attribute '{self.name}'{where(self.name, late_operators.SIBLINGS_METHODS)}"
+            )
         return found
 
 
@@ -79,7 +80,7 @@ def install(tensor_class: Any) -> None:
         for module, core_names in table.items():
             for name in core_names.split():
                 setattr(tensor_class, name, LateMethod(name, module))
-    for sibling_names in METHODS.values():
+    for sibling_names in late_operators.SIBLINGS_METHODS.values():
         for name in sibling_names.split():
             if name not in vars(tensor_class):
                 setattr(tensor_class, name, LateMethod(name))

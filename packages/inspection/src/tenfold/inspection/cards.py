@@ -10,8 +10,8 @@ from typing import Any
 from tenfold import plugins
 from tenfold.dispatch import kernels
 from tenfold.dispatch.late_methods import where
+from tenfold.dispatch.late_operators import SIBLINGS_FUNCTIONS
 from tenfold.dispatch.operators import OPERATORS, Operator
-from tenfold.dispatch.sibling_operators import FUNCTIONS
 
 
 def listing(primitives: bool = False, device: str = "") -> str:
@@ -31,7 +31,7 @@ def card(name: str, device: str = "") -> str:
     plugins.load_operators()
     operator = OPERATORS.get(name)
     if operator is None:
-        home = where(name, FUNCTIONS)
+        home = where(name, SIBLINGS_FUNCTIONS)
         close = [] if home else [*dict.fromkeys([*get_close_matches(name, OPERATORS), *(n for n in OPERATORS if name in n)])]
         raise KeyError(f"there is no operator {name!r}" + (f"; close: {', '.join(close[:8])}" if close else home))
     base = operator.inplace_of or operator

@@ -9,7 +9,7 @@ import numpy as np
 from numpy._core.umath import clip  # type: ignore[attr-defined] # a ufunc, unlike np.clip; NumPy's declarations lack it
 
 from tenfold.cpu.choice import LARGE as LARGE_CHOICE, choose
-from tenfold.cpu.copies import real_part
+from tenfold.cpu.conversion import real_part
 from tenfold.cpu.half import widened
 from tenfold.cpu.pointwise.elementary import NUMBERS
 from tenfold.cpu.quiet import quiet
