@@ -11,6 +11,7 @@ from numpy.lib.stride_tricks import as_strided
 from tenfold.cpu import allocator
 from tenfold.cpu.allocator import COLLECTED, look
 from tenfold.dispatch.devices import Backend
+from tenfold.types.narrow import castable
 
 allocator.install()
 
@@ -84,7 +85,7 @@ class CpuBackend(Backend):
             ) from None
 
     def write(self, destination: Any, source: Any) -> None:
-        np.copyto(destination, source, casting="unsafe")
+        np.copyto(destination, castable(source, destination.dtype), casting="unsafe")
 
     def memory(self, array: Any) -> tuple[Any, int, int]:
         owner = owner_of(array)

@@ -15,9 +15,9 @@ from tenfold.cpu.blocks import row_blocks
 from tenfold.dispatch.kernels import kernel
 from tenfold.dispatch.operators import op
 from tenfold.settings.warnings import warn_once
-from tenfold.types.dtypes import complex32, float8_e4m3fn
+from tenfold.types.dtypes import complex32
 from tenfold.types.memory_format import is_dense, preserve_format
-from tenfold.types.narrow import limited, narrowed, widened
+from tenfold.types.narrow import castable, narrowed, widened
 
 # Smaller arrays stay in the cache whatever the order.
 _LARGE_BYTES = 1 << 16
@@ -46,8 +46,7 @@ def to_dtype(input: Any, dtype: Any) -> Any:
     with np.errstate(all="ignore"):
         if input.dtype.kind == "c" and dtype.category in (1, 2):
             input = real_part(input)
-        if dtype is float8_e4m3fn:
-            input = limited(input)
+        input = castable(input, dtype.numpy)
         if order is None:
             return input.astype(dtype.numpy)
         return input.transpose(order).astype(dtype.numpy, "C").transpose(np.argsort(order))

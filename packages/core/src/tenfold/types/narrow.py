@@ -64,3 +64,10 @@ def limited(values: Any) -> Any:
 def lacks_infinity(numpy_type: Any) -> bool:
     """Whether NumPy's dtype is float8_e4m3fn, without a look at ml_dtypes, which may not be loaded."""
     return bool(numpy_type.itemsize == 1 and numpy_type.name == "float8_e4m3fn")
+
+
+def castable(array: Any, numpy_type: Any) -> Any:
+    """An array that NumPy casts to a dtype as PyTorch does: float64 to uint8 by way of int64, which keeps the low bits."""
+    if lacks_infinity(numpy_type):
+        return limited(array)
+    return array.astype(np.int64) if numpy_type.char == "B" and array.dtype.char == "d" else array

@@ -17,7 +17,7 @@ from tenfold.dispatch.kernels import kernel
 from tenfold.dispatch.operators import op
 from tenfold.types import dtypes
 from tenfold.types.dtypes import FROM_NUMPY
-from tenfold.types.narrow import lacks_infinity, limited, narrowed, widened as widened_pairs
+from tenfold.types.narrow import castable, narrowed, widened as widened_pairs
 from tenfold.types.numbers import as_array, element, require_fit
 from tenfold.types.promotion import number_dtype
 
@@ -309,7 +309,7 @@ def _convert(out: Any, src: Any) -> None:
     if out.dtype.names or src.dtype.names:
         src = narrowed(src) if out.dtype.names else widened_pairs(src)
     src = real_part(src) if src.dtype.kind == "c" and out.dtype.kind not in "bc" else src
-    np.copyto(out, limited(src) if lacks_infinity(out.dtype) else src, casting="unsafe")
+    np.copyto(out, castable(src, out.dtype), casting="unsafe")
 
 
 @kernel(op.fill, device="cpu", into=True)
