@@ -235,12 +235,14 @@ def test_empty_parts_are_left_out_of_cat() -> None:
     assert tenfold.cat([x, tenfold.ones(1, 3, dtype=tenfold.float64)]).dtype is tenfold.float64
 
 
-def test_half_types_round_once() -> None:
-    x = tenfold.zeros(2, dtype=tenfold.bfloat16)
+def test_half_types_round_once_in_scatter_add_and_each_time_in_index_put() -> None:
+    """As PyTorch's, to the bit; a sum that is rounded each time stops where an addition is less than half of its last bit."""
+    x, at = tenfold.zeros(2, dtype=tenfold.bfloat16), tenfold.zeros(1000, dtype=tenfold.int64)
     many = tenfold.full((1000,), 0.01).to(tenfold.bfloat16)
-    total = x.index_put((tenfold.zeros(1000, dtype=tenfold.int64),), many, accumulate=True)
-    assert abs(float(total[0]) - 10.0) < 0.1
-    assert total.tolist()[1] == 0.0
+    once, each = x.scatter_add(0, at, many), x.index_put((at,), many, accumulate=True)
+    assert abs(float(once[0]) - 10.0) < 0.1
+    assert float(each[0]) == 4.0
+    assert once.tolist()[1] == each.tolist()[1] == 0.0
 
 
 @pytest.mark.parametrize(

@@ -77,18 +77,14 @@ def index_put(input: Any, indices: Any, values: Any, accumulate: bool, out: Any 
 
 
 def add_at(out: Any, where: tuple[Any, ...], values: Any) -> None:
-    """out[where] += values, adding up what meets at one place."""
-    if len(where) == 1 and where[0].dtype.kind == "i" and out.ndim > 1 and prod(out.shape[1:]) >= 8:
+    """out[where] += values, adding up what meets at one place: half precision is rounded each time."""
+    if len(where) == 1 and where[0].dtype.kind == "i" and out.ndim > 1 and prod(out.shape[1:]) >= 8 and out.itemsize > 2:
         _add_rows(out, where[0], np.broadcast_to(values, where[0].shape + out.shape[1:]))
     elif any(type(i) is not slice and i.dtype == np.bool_ for i in where) and len(where) == 1:
         out[where] += values  # a mask names each place once
     else:
-        half = out.dtype.kind == "V" or out.dtype.char == "e"
         with np.errstate(all="ignore"):
-            sums = out.astype(np.float32) if half else out
-            np.add.at(sums, where, values)
-            if half:
-                np.copyto(out, sums, casting="unsafe")
+            np.add.at(out, where, values)
 
 
 def _add_rows(out: Any, rows: Any, values: Any) -> None:
@@ -107,10 +103,7 @@ def _add_rows(out: Any, rows: Any, values: Any) -> None:
     if len(starts) == len(rows):
         out[rows] += values
         return
-    summed = values[order]
-    half = out.dtype.itemsize == 2 and out.dtype.kind in "fV"
-    sums = np.add.reduceat(summed.astype(np.float32) if half else summed, starts, axis=0)
-    out[sorted_rows[starts]] += sums.astype(out.dtype, copy=False)  # bools are counted, half precision is summed in float32
+    out[sorted_rows[starts]] += np.add.reduceat(values[order], starts, axis=0)
 
 
 @kernel(op.nonzero, device="cpu")
@@ -180,7 +173,17 @@ def scatter_set(input: Any, dim: int, index: Any, src: Any) -> Any:
 def scatter_add(input: Any, dim: int, index: Any, src: Any, out: Any = None) -> Any:
     if out is not None and (src is out or index is out):
         return NotImplemented  # the full path refuses it
-    return _scatter(input, dim, index, src, out, add_at)
+    return _scatter(input, dim, index, src, out, _add_wide)
+
+
+def _add_wide(out: Any, where: Any, values: Any) -> None:
+    """out[where] += values, half precision rounded once."""
+    half = out.dtype.kind == "V" or out.dtype.char == "e"
+    sums = out.astype(np.float32) if half else out
+    add_at(sums, where, values)
+    if half:
+        with np.errstate(all="ignore"):
+            np.copyto(out, sums, casting="unsafe")
 
 
 _AT = {"sum": np.add, "mean": np.add, "prod": np.multiply, "amax": np.maximum, "amin": np.minimum}
@@ -202,7 +205,7 @@ def scatter_reduce(input: Any, dim: int, index: Any, src: Any, reduce: str, incl
         if reduce == "mean":
             count = np.full(rows.shape, 1 if include_self else 0)
             np.add.at(count, where, 1)
-            rows[...] = _mean(rows, np.maximum(count, 1))
+            rows[...] = _mean(rows.astype(input.dtype, copy=False), np.maximum(count, 1))
 
     with np.errstate(all="ignore"):
         return _scatter(work, dim, index, part, None, write).astype(input.dtype, copy=False)

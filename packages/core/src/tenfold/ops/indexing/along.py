@@ -189,7 +189,22 @@ def index_select(input: Tensor, dim: int, index: Tensor) -> Tensor:
         raise
     if not input.dim():
         return reshape(indexed(view(input, (1,)), [place]), ())
+    if _is_half(input) and input.requires_grad and dim % input.dim() in (0, input.dim() - 1) and input.dim() > 1:
+        shape = list(input.shape)
+        shape[dim] = place.numel()
+        return gather(input, dim, _spread(place, dim, shape))  # whose gradient is added up in float32
     return indexed(input, at_dim(input, dim, place, "index_select"))
+
+
+def _is_half(input: Tensor) -> bool:
+    return input.dtype.itemsize == 2 and input.dtype.category == 2
+
+
+def _spread(index: Tensor, dim: int, shape: Any) -> Tensor:
+    """One position for each slice, as one for each element."""
+    sizes = [1] * len(shape)
+    sizes[dim] = -1
+    return expand(view(index, tuple(sizes)), tuple(shape))
 
 
 def _check_places_of_none(place: Tensor, size: int) -> None:
@@ -288,6 +303,8 @@ def index_add(input: Tensor, dim: int, index: Tensor, source: Tensor, *, alpha: 
     if alpha == 1 and input.dim() > 1 and wrapped in (0, input.dim() - 1) and index.dtype.name == "int64":
         message = f"index {{}} is out of bounds for dimension {wrapped} with size {size}"
         within(index, size, message, RuntimeError)
+        if _is_half(input):  # added up in float32
+            return scatter_add(input, dim, _spread(index, dim, source.shape), source)
     within(index, size, "index out of range in self")
     if alpha != 1:
         source = (source * factor(alpha, source.dtype)).to(source.dtype)
