@@ -27,6 +27,9 @@ def any_size(monkeypatch):
     for name in ("ROWS", "COLUMNS", "WORK"):
         monkeypatch.setattr(large_calls, name, 1)
     monkeypatch.setattr(large_calls, "MOST_STEPS", 1 << 20)
+    large_calls.forget()
+    yield
+    large_calls.forget()
 
 
 @pytest.fixture

@@ -5,7 +5,8 @@ Where OpenBLAS was measured to be as fast or faster (Zen 3, AVX2), it stays: few
 
 from __future__ import annotations
 
-from typing import Any
+from math import prod
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -14,7 +15,7 @@ from tenfold.llvm.large_products import BLOCK_ROWS, UNROLLED, depth_of, products
 from tenfold.llvm.programs import Compiled, empty
 from tenfold.llvm.storage import FLOAT32, FLOAT64, Stored
 from tenfold.llvm.writer import registers
-from tenfold.settings.threads import get_num_threads
+from tenfold.settings.threads import get_num_threads, on_change
 
 Array = np.ndarray[Any, Any]
 
@@ -33,41 +34,92 @@ NEAR = 512
 FEW_REGISTERS = 16
 
 
+class Plan(NamedTuple):
+    """What a product of arrays of these sizes and distances needs beside their addresses."""
+
+    key: tuple[Any, ...]  # of the code
+    stored: Stored
+    shape: tuple[int, ...]  # of the result
+    items: int
+    numbers: tuple[int, ...]
+
+
+_PLANS: dict[Any, Plan | None] = {}  # None: left to BLAS
+MOST_PLANS = 1 << 10
+
+
+def forget(_: int = 0) -> None:
+    """Plan anew: for another number of threads."""
+    _PLANS.clear()
+
+
+on_change(forget)
+
+
 def product(a: Array, b: Array, start: Array | None = None) -> Any:
-    """start + a @ b for matrices, `start` a row or a matrix in one piece; NotImplemented for what is left to BLAS."""
-    (m, k), (_, n) = a.shape, b.shape
-    stored = BY_DTYPE.get(a.dtype)
-    if stored is None or b.dtype is not a.dtype or m < ROWS or n < COLUMNS or k > MOST_STEPS or m * n * k < WORK:
+    """start + a @ b for the rows of a and a matrix, `start` a row or a matrix in one piece; NotImplemented: left to BLAS."""
+    return _product(a, b, b.shape, b.strides, start)
+
+
+def _product(a: Array, b: Array, b_shape: tuple[int, ...], b_strides: tuple[int, ...], start: Array | None) -> Any:
+    """The same for a view of b's memory: sizes that were seen before are not planned again."""
+    row = 0 if start is None or start.ndim == 1 else start.strides[0]
+    sizes = a.dtype, a.shape, a.strides, b.dtype, b_shape, b_strides, row
+    plan = _PLANS.get(sizes, sizes)
+    if plan is sizes:
+        if len(_PLANS) >= MOST_PLANS:
+            _PLANS.clear()
+        plan = _PLANS[sizes] = _plan(*sizes)
+    if plan is None and a.ndim > 2 and not a.flags.c_contiguous:
+        found = _product(a.reshape(-1, a.shape[-1]), b, b_shape, b_strides, start)
+        return found if found is NotImplemented else found.reshape(*a.shape[:-1], b_shape[1])
+    if plan is None or type(a) is not np.ndarray or type(b) is not np.ndarray or not (a.flags.aligned and b.flags.aligned):
         return NotImplemented
-    a_turned, across = _layout(a, stored)
-    b_turned, down = _layout(b, stored)
+    out = empty(plan.shape, plan.stored)
+    done = PRODUCTS.run(plan.key, plan.items, 1, a, b, 0 if start is None else start, out, *plan.numbers)
+    return out if done else NotImplemented
+
+
+def _plan(
+    dtype: Any, a_shape: tuple[int, ...], a_strides: tuple[int, ...], b_dtype: Any, b_shape: tuple[int, ...],
+    b_strides: tuple[int, ...], start_row: int,
+) -> Plan | None:  # fmt: skip
+    """The plan of a product that is served."""
+    stored = BY_DTYPE.get(dtype)
+    (k, n), m = b_shape, prod(a_shape[:-1])
+    if stored is None or b_dtype is not dtype or m < ROWS or n < COLUMNS or k > MOST_STEPS or m * n * k < WORK:
+        return None
+    a_turned, across = _layout(_joined(a_shape, a_strides), stored)
+    b_turned, down = _layout(b_strides, stored)
     if a_turned is None or b_turned is None:
-        return NotImplemented
+        return None
     tile = tile_of(stored)
     count = -(-n // tile.width)
-    out = empty((m, n), stored)
     laid = not a_turned and (registers().count > FEW_REGISTERS or _near(across))
     most = BLOCK_ROWS if a_turned or laid else MOST_ROWS
     block, span = _divided(m, count, tile.rows, most, get_num_threads() if m * n * k >= WORTH_SHARING else 1)
     spans = -(-count // span)
     depths = -(-k // depth_of(stored))
     step = -(-k // (depths * UNROLLED)) * UNROLLED
-    rows = 0 if start is None or start.ndim == 1 else start.strides[0]
-    done = PRODUCTS.run(
-        (stored, a_turned, laid, b_turned), -(-m // block) * spans, 1, a, b, 0 if start is None else start, out,
-        across, down, rows, m, n, k, block, span * tile.width, spans, step,
-    )  # fmt: skip
-    return out if done else NotImplemented
+    numbers = across, down, start_row, m, n, k, block, span * tile.width, spans, step
+    return Plan((stored, a_turned, laid, b_turned), stored, (*a_shape[:-1], n), -(-m // block) * spans, numbers)
 
 
-def _layout(x: Array, stored: Stored) -> tuple[bool | None, int]:
+def _joined(shape: tuple[int, ...], strides: tuple[int, ...]) -> tuple[int, int]:
+    """The distances of the rows and columns of all dimensions but the last as one; 0 where the rows are not at one distance."""
+    for size, outer, inner in zip(shape[1:-1], strides, strides[1:]):
+        if outer != size * inner:
+            return 0, 0
+    return strides[-2], strides[-1]
+
+
+def _layout(strides: tuple[int, ...], stored: Stored) -> tuple[bool | None, int]:
     """Whether the columns are in one piece (None: neither they nor the rows are), and the bytes between columns, or rows."""
-    rows, columns = x.strides
-    if type(x) is np.ndarray and x.flags.aligned:
-        if columns == stored.size:
-            return False, rows
-        if rows == stored.size:
-            return True, columns
+    rows, columns = strides
+    if columns == stored.size:
+        return False, rows
+    if rows == stored.size:
+        return True, columns
     return None, 0
 
 
@@ -108,10 +160,7 @@ def matmul(input: Any, other: Any) -> Any:
     """Two matrices, or a batch of rows with one matrix."""
     if input.ndim < 2 or other.ndim != 2 or input.shape[-1] != other.shape[0]:
         return NotImplemented
-    if input.ndim == 2:
-        return product(input, other)
-    found = product(_as_rows(input), other)
-    return found if found is NotImplemented else found.reshape(*input.shape[:-1], other.shape[1])
+    return product(input, other)
 
 
 def mm(input: Any, mat2: Any) -> Any:
@@ -124,8 +173,7 @@ def linear(input: Any, weight: Any, bias: Any) -> Any:
         return NotImplemented
     if bias is not None and (bias.dtype is not input.dtype or bias.shape != weight.shape[:1] or not bias.flags.carray):
         return NotImplemented
-    found = product(_as_rows(input), weight.T, bias)
-    return found if found is NotImplemented or input.ndim == 2 else found.reshape(*input.shape[:-1], len(weight))
+    return _product(input, weight, weight.shape[::-1], weight.strides[::-1], bias)
 
 
 def addmm(input: Any, mat1: Any, mat2: Any, beta: Any, alpha: Any) -> Any:
@@ -136,7 +184,3 @@ def addmm(input: Any, mat1: Any, mat2: Any, beta: Any, alpha: Any) -> Any:
     if input.dtype is not mat1.dtype or input.shape not in (whole, whole[1:]) or not input.flags.carray:
         return NotImplemented
     return product(mat1, mat2, input)
-
-
-def _as_rows(x: Array) -> Array:
-    return x if x.ndim == 2 else x.reshape(-1, x.shape[-1])

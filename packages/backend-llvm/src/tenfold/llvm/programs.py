@@ -41,7 +41,8 @@ class Compiled:
 
     def address(self, *key: Any) -> int:
         """Where the compiled program begins; 0 where it cannot be had."""
-        sessions.use(self, *key)
+        if sessions.USED:
+            sessions.use(self, *key)
         found = self._addresses.get(key)
         if found is None:
             try:
@@ -63,7 +64,7 @@ class Compiled:
         address = self.address(*key)
         if address:
             _launch()(address, items, grain, *arguments)
-        return bool(address)
+        return address != 0
 
 
 class Program(Compiled):
