@@ -142,3 +142,12 @@ def test_half_precision_and_nothing_are_the_kernels_beneath():
     assert conv._forward(x.astype(np.float16), w.astype(np.float16), None, *steps) is NotImplemented
     assert conv._forward(x[:0], w, None, *steps) is NotImplemented
     assert session.failures() == []
+
+
+def test_memory_order_of_the_arguments_changes_no_number():
+    apart = [tenfold.tensor(numbers(*shape, 2, dtype=np.float32))[..., 1] for shape in ((2, 3, 20, 20), (8, 3, 5, 5), (8,))]
+    whole = [t.contiguous() for t in apart]
+    expected = tenfold.nn.functional.conv2d(*whole)
+    for mask in product((False, True), repeat=3):
+        arguments = [b if m else a for a, b, m in zip(apart, whole, mask, strict=True)]
+        assert tenfold.equal(tenfold.nn.functional.conv2d(*arguments), expected), mask

@@ -65,8 +65,10 @@ def _forward(
     read, written = (weight.shape[0], weight.shape[1] * groups) if transposed else (weight.shape[1] * groups, weight.shape[0])
     if input.ndim != weight.ndim or input.shape[1] != read or weight.shape[0] % groups:
         return NotImplemented  # the body says what is wrong
-    if bias is not None and (bias.shape != (written,) or bias.dtype != input.dtype or not bias.flags.carray):
-        return NotImplemented
+    if bias is not None:
+        if bias.shape != (written,) or bias.dtype != input.dtype:
+            return NotImplemented
+        bias = bias if bias.flags.carray else bias.copy()
     order = order_of(input, weight)
     rows = _rows(groups, transposed, kernel, padding, stride, input, weight) if order else None
     if rows and input.size and weight.size:
