@@ -135,3 +135,24 @@ def test_without_scipy(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "scipy.special", None)
     with pytest.raises(ModuleNotFoundError, match=r'pip install "tenfold-scientific\[scipy\]"'):
         tenfold.lgamma(tenfold.ones(1))
+
+
+@pytest.mark.parametrize("call", ["special.zeta(a, b)", "special.zeta(a, 2.0)", "igamma(a, b)", "igammac(a, b.detach())"])
+def test_a_derivative_that_does_not_exist_is_an_error_and_not_nothing(call: str) -> None:
+    said = []
+    for lib in (torch, tenfold):
+        a, b = lib.tensor([2.5, 3.0], requires_grad=True), lib.tensor([0.5, 1.5], requires_grad=True)
+        result = eval(call, {**vars(lib), "special": lib.special, "igamma": lib.igamma, "igammac": lib.igammac, "a": a, "b": b})
+        with pytest.raises(NotImplementedError) as caught:
+            result.sum().backward()
+        said.append(str(caught.value))
+    assert said[0] == said[1]
+
+
+def test_the_derivatives_that_exist_beside_them() -> None:
+    found = []
+    for lib in (torch, tenfold):
+        b = lib.tensor([0.5, 1.5], requires_grad=True)
+        (lib.igamma(lib.tensor([2.5, 3.0]), b) + lib.special.zeta(2.0, b) + lib.igammac(lib.tensor(1.5), b)).sum().backward()
+        found.append(b.grad.numpy())
+    np.testing.assert_allclose(found[1], found[0], rtol=1e-5)

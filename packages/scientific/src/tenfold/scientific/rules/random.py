@@ -9,6 +9,7 @@ from typing import Any
 
 from tenfold import op
 from tenfold.autograd.gradients import gradient
+from tenfold.scientific.rules.special import undefined
 
 
 def _through_shares(g: Any, input: Any, out: Any) -> Any:
@@ -21,12 +22,5 @@ gradient(op._standard_gamma, input=lambda g, input, out: g * op._standard_gamma_
 gradient(op._sample_dirichlet, input=_through_shares, node="SampleDirichletBackward0")
 
 
-def _undefined(name: str) -> Any:
-    def rule(g: Any) -> Any:
-        raise RuntimeError(f"the derivative for '{name}' is not implemented.")
-
-    return rule
-
-
 for _name, _parameters in (("_standard_gamma_grad", ("input", "output")), ("_dirichlet_grad", ("x", "alpha", "total"))):
-    gradient(getattr(op, _name), **dict.fromkeys(_parameters, _undefined(_name)))
+    gradient(getattr(op, _name), **dict.fromkeys(_parameters, undefined(_name)))

@@ -13,6 +13,16 @@ from tenfold import op
 from tenfold.autograd.gradients import gradient, gradients
 from tenfold.ops.pointwise.several import where
 
+
+def undefined(name: str) -> Any:
+    """The rule of what has no derivative in closed form: an error for whoever asks, in place of no gradient."""
+
+    def rule(g: Any) -> Any:
+        raise NotImplementedError(f"the derivative for '{name}' is not implemented.")
+
+    return rule
+
+
 gradient(op.lgamma, input=lambda g, input: g * op.digamma(input))
 gradient(op.digamma, input=lambda g, input: g * op.polygamma(input, 1))
 gradient(op.polygamma, input=lambda g, input, n: g * op.polygamma(input, n + 1))
@@ -21,9 +31,13 @@ gradient(op.special_i0e, input=lambda g, input, out: g * (op.special_i1e(input) 
 gradient(op.special_erfcx, input=lambda g, input, out: g * (2 * input * out - 2 / sqrt(pi)))
 gradient(op.special_ndtri, input=lambda g, out: g * (sqrt(2 * pi) * (0.5 * out * out).exp()))
 gradient(op.special_log_ndtr, input=lambda g, input: g / op.special_erfcx(input * -sqrt(0.5)) * sqrt(2 / pi))
-gradient(op.special_zeta, other=lambda g, input, other: g * -input * op.special_zeta(input + 1, other))
-gradient(op.igamma, other=lambda g, input, other: g * _gamma_density(input, other))
-gradient(op.igammac, other=lambda g, input, other: -g * _gamma_density(input, other))
+gradient(
+    op.special_zeta,
+    input=undefined("zeta"),
+    other=lambda g, input, other: g * -input * op.special_zeta(input + 1, other),
+)
+gradient(op.igamma, input=undefined("igamma: input"), other=lambda g, input, other: g * _gamma_density(input, other))
+gradient(op.igammac, input=undefined("igammac: input"), other=lambda g, input, other: -g * _gamma_density(input, other))
 gradient(
     op.special_xlog1py,
     input=lambda g, input, other: _masked_log(g, input, other),
