@@ -32,7 +32,7 @@ ACCEPTED = [
     (r"any operator", r"a view of the only element along a dimension", "the stride of a dimension of size 1 means nothing"),
     (r"any operator|kron", r"a view inside PyTorch's operator fails", "of transposed matrices; the product exists"),
     (
-        r"any operator",
+        r"any operator|backward.*|autograd\.grad.*",
         r"a gradient of PyTorch's own has the wrong shape( \[.*\])?",
         "of a leaf or result whose shape was changed without recording: PyTorch's engine refuses its own gradient",
     ),
@@ -277,7 +277,11 @@ ACCEPTED = [
         "how inf and nan share out to the parts of a complex number is not defined; PyTorch's sums multiply by 1 + 0j",
     ),
     (r"sgn", r"value-complex-nonfinite", "the direction of an infinite number; PyTorch divides inf by inf"),
-    (r"\*\*|pow", r"value-complex-nonfinite( \[half\])?", "x ** 0 is 1, as of real numbers"),
+    (
+        r"\*\*|pow|float_power",
+        r"value-complex-nonfinite( \[half\])?",
+        "x ** 0 is 1 and x ** 1 is x, as of real numbers; how inf and nan share out to the parts is not defined",
+    ),
     (r"\*\*|pow", r"stride", "powers of integers, memory order of a fresh result"),
     (
         r"remainder|%",

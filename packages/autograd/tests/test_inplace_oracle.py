@@ -346,3 +346,14 @@ def test_what_a_copy_overwrote_gets_zeros(name: str) -> None:
         grads = lib.autograd.grad((y * y).sum(), [a, b], allow_unused=True)
         found.append([None if g is None else g.tolist() for g in grads])
     assert found[0] == found[1]
+
+
+def test_the_gradients_of_stacked_tensors_may_be_written() -> None:
+    found = []
+    for lib in (torch, tenfold):
+        a, b = lib.tensor([-2.0, 1.0], requires_grad=True), lib.tensor([3.0, 4.0], requires_grad=True)
+        first, second = lib.autograd.grad(lib.stack([a, b], 1).square().sum(), [a, b], create_graph=True)
+        first.mul_(3)
+        (first * second).sum().backward()
+        found.append([t.tolist() for t in (first, second, a.grad, b.grad)])
+    assert found[0] == found[1]

@@ -214,3 +214,11 @@ def test_the_factor_is_that_of_the_first_tensor(value: float, dtype: str) -> Non
         overflowing = lib.addcmul(zero, large, two, value=value), lib.addcdiv(zero, large, 1 / two, value=value)
         made.append([y.tolist() for y in (lib.addcdiv(x, y, z, value=value), *overflowing)])
     assert made[0] == made[1]
+
+
+@pytest.mark.parametrize("base", [complex(math.inf, 0), complex(-math.inf, 0), complex(0, math.inf), complex(math.inf, 1)])
+@pytest.mark.parametrize("exponent", [-1, -2, -3, -0.5, -1 + 1j])
+def test_an_infinite_number_to_a_negative_power_is_zero(base, exponent):
+    for count in (1, 8):
+        made = [lib.tensor([base] * count) ** lib.tensor([complex(exponent)] * count) for lib in (torch, tenfold)]
+        assert [m.tolist() for m in made] == [[0j] * count] * 2

@@ -154,7 +154,11 @@ def _(g: Any, tensors_shape: Any, dim: int) -> Any:
 
 @gradients(op.stack, "tensors")
 def _(g: Any, dim: int) -> Any:
-    return unbind(g, dim)
+    if not g.requires_grad:
+        return unbind(g, dim)
+    return [
+        g.select(dim, i) for i in range(g.size(dim))
+    ]  # views that may be written, which several results of one operator may not
 
 
 gradient(op.tril, input=lambda g, diagonal: g.tril(diagonal))

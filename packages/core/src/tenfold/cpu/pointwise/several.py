@@ -153,12 +153,13 @@ def pow(input: Any, exponent: Any, out: Any = None) -> Any:
 
 
 def _complex_power(input: Any, exponent: Any, out: Any) -> Any:
-    """exp(exponent log(input)), in which 0 ** 0 is nan, as in C; powers of the number 1 are 1, of nan, too."""
+    """exp(exponent log(input)), in which 0 ** 0 is nan, as in C, and inf ** -1 is 0; powers of the number 1 are always 1."""
     if type(input) in NUMBERS and type(input) is not bool and input == 1:
         power = np.ones(exponent.shape, exponent.dtype)
         return power if out is None else np.positive(power, out)
     power = np.power(input, exponent)
     power = np.where((input == 0) & (exponent == 0), np.asarray(np.nan * (1 + 1j), power.dtype), power)
+    power = np.where(np.isinf(input) & (exponent.real < 0), np.zeros((), power.dtype), power)
     return power if out is None else np.positive(power, out)
 
 
