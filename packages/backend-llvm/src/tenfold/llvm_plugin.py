@@ -20,6 +20,7 @@ MODULES = {
     "pool": ("pool", "resize"),
     "resize": ("resize",),
     "loss": ("loss",),
+    "backward": ("backward",),
     "optim": ("optim",),
     "random": ("random",),
     "rnn": ("recurrence",),

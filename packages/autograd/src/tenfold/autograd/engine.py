@@ -18,6 +18,7 @@ from tenfold.cpu.allocator import COLLECTED, look
 from tenfold.dispatch.beneath import BeneathKey
 from tenfold.dispatch.meta import contiguous_strides
 from tenfold.dispatch.runtime import STATE, set_grad_enabled_here
+from tenfold.dispatch.services import SERVICES
 from tenfold.ops.creation.factories import empty_strided
 from tenfold.tensor.holding import Holding
 from tenfold.tensor.tensor import Tensor
@@ -38,16 +39,17 @@ def run(
         on_fresh_stack(lambda: run(roots, keep_graph, create_graph, captures, accumulate, only), _forget_task)
         return
     targets = None if captures is None and only is None else {*(captures or ()), *(only or ())}
-    pending = _count_edges([node for node, _ in roots])
-    useful = None if targets is None else _leading_to(pending, targets)
-    task = Task(accumulate and targets is None, pending if useful is None else useful, 0 if outer is None else outer.depth + 1)
+    whole = accumulate and targets is None
+    task = Task(whole, [node for node, _ in roots], targets, 0 if outer is None else outer.depth + 1)
     TASKS.current = task
     layers, previous = STATE.layers, STATE.grad_enabled
     # Layers such as autocast and tracing are about the forward pass; a profiler asks to see this one too.
-    STATE.layers = tuple(layer for layer in layers if getattr(layer, "in_backward", False)) if layers else layers
+    seen = STATE.layers = tuple(layer for layer in layers if getattr(layer, "in_backward", False)) if layers else layers
     set_grad_enabled_here(create_graph)
     try:
-        _walk(roots, pending, useful, keep_graph, create_graph, captures, accumulate, only or set())
+        if not whole or create_graph or seen or anomaly.ANOMALY.enabled or not _walked_elsewhere(roots, keep_graph):
+            pending, useful = task.ways
+            _walk(roots, pending, useful, keep_graph, create_graph, captures, accumulate, only or set())
         while task.callbacks:  # which may add further ones
             task.callbacks.pop(0)()
     finally:
@@ -61,13 +63,28 @@ def run(
 class Task:
     """One backward pass under way: what nodes that run inside it may ask."""
 
-    __slots__ = ("__weakref__", "callbacks", "depth", "reached", "whole")
+    __slots__ = ("__weakref__", "_roots", "_targets", "_ways", "callbacks", "depth", "whole")
 
-    def __init__(self, whole: bool, reached: Any, depth: int) -> None:
+    def __init__(self, whole: bool, roots: list[Node], targets: set[Node] | None, depth: int) -> None:
         self.depth = depth  # how many passes it is inside of, in this thread
-        self.reached = reached  # the nodes that get gradients
         self.whole = whole  # whether all leaves get their gradients, so that a nested pass adds what belongs to this one
         self.callbacks: list[Any] = []
+        self._roots, self._targets = roots, targets
+        self._ways: tuple[dict[Node, int], set[Node] | None] | None = None
+
+    @property
+    def ways(self) -> tuple[dict[Node, int], set[Node] | None]:
+        """How many gradients each node waits for, and the nodes that lead to one that is asked for; None: all do."""
+        if self._ways is None:
+            pending = _count_edges(self._roots)
+            self._ways = pending, None if self._targets is None else _leading_to(pending, self._targets)
+        return self._ways
+
+    @property
+    def reached(self) -> Any:
+        """The nodes that get gradients."""
+        pending, useful = self.ways
+        return pending if useful is None else useful
 
 
 class _Tasks(threading.local):
@@ -93,6 +110,19 @@ def queue_callback(callback: Any) -> None:
     if TASKS.current is None:
         raise RuntimeError("Final callbacks can only be installed during backward pass.")
     TASKS.current.callbacks.append(callback)
+
+
+# walk(roots, keep_graph): pushes gradients to all leaves in code of its own, and says whether it did (`walking.register_walk`).
+WALKS: list[Any] = []
+_asked: list[bool] = []
+
+
+def _walked_elsewhere(roots: list[tuple[Node, Any]], keep_graph: bool) -> bool:
+    """Whether a package's own walk has done the pass; one that has not has changed nothing."""
+    if not _asked:  # packages register theirs in what they name for the family "backward"
+        _asked.append(True)
+        SERVICES.load_kernels("cpu", "backward")
+    return any(walk(roots, keep_graph) is True for walk in WALKS)
 
 
 def _runner() -> Any:
@@ -218,7 +248,7 @@ def _walk(  # noqa: C901 - the whole of the path, case by case
             place += 1
             if r is not None:
                 if r._array.shape != n._shape and not n.is_multiple:
-                    r = sum_to(r, n._shape) if not n.is_leaf else sum_to(sum_to(r, n.shape_for(number)), n._shape)
+                    r = fitted(r, n, number)
                 if grads and n in grads:
                     _add(grads, n, r, owned, create_graph)
                     r = None
@@ -297,7 +327,7 @@ def _arrive(place: Any, g: Any, grads: dict[Node, Any], pending: dict[Node, int]
     return node, grads.pop(node, None)
 
 
-def _accumulate(node: AccumulateGrad | Any, g: Any, create_graph: bool) -> None:
+def _accumulate(node: AccumulateGrad | Any, g: Any, create_graph: bool = False) -> None:
     """Add to the leaf's `.grad`, which never shares memory with another gradient."""
     leaf = node.ref()
     if leaf is None or leaf._node is None:  # gone, or no longer asking
@@ -352,6 +382,14 @@ def _own_references() -> int:
 
 
 _OWN_REFERENCES = _own_references()
+
+
+def fitted(r: Any, n: Any, number: int) -> Any:
+    """A gradient in the shape of the node that it flows to from the node of this number."""
+    if not n.is_leaf:
+        return sum_to(r, n._shape)
+    r = sum_to(r, n.shape_for(number))  # which may have got another shape since
+    return r if r._array.shape == n._shape else sum_to(r, n._shape)
 
 
 def sum_to(g: Any, shape: tuple[int, ...]) -> Any:

@@ -160,7 +160,9 @@ class AccumulateGrad(Node):
 
     def shape_for(self, number: int) -> tuple[int, ...]:
         """The leaf's shape when the node of this number was recorded."""
-        former = self._extra.get("former", ()) if self._extra else ()
+        former = self._extra.get("former") if self._extra else None
+        if not former:
+            return self._shape
         return next((shape for until, shape in former if number < until), self._shape)
 
 

@@ -30,7 +30,7 @@ _NUMBERS = ("draw_words", "to_units32", "to_units64", "to_normals32", "to_normal
 _FILES = ("memory.ll", "calls.ll", "rows.ll", "products.ll", "joining.ll", "losses.ll", "along.ll", "units.ll", "random.ll")
 _PATHS = (
     "paths.ll", "recording.ll", "factories.ll", "random_paths.ll", "updates.ll", "writing.ll", "filling.ll",
-    "conversions.ll", "geometry.ll", "selecting.ll", "views.ll", "scattering.ll", "comparing.ll", "sharing.ll",
+    "conversions.ll", "geometry.ll", "selecting.ll", "views.ll", "scattering.ll", "comparing.ll", "sharing.ll", "walk.ll",
 )  # fmt: skip
 _PAUSE = {"x86_64": "llvm.x86.sse2.pause()", "aarch64": "llvm.aarch64.hint(i32)"}
 # Linux's system calls and the instruction for a pause, for each processor.
