@@ -360,9 +360,7 @@ def test_threads_walk_at_once(walks, monkeypatch):
     wrong = []
 
     def run():
-        for _ in range(100):
-            if gradients(GRAPHS["wide"]) != expected:
-                wrong.append(1)
+        wrong.extend(1 for _ in range(100) if gradients(GRAPHS["wide"]) != expected)
 
     threads = [threading.Thread(target=run) for _ in range(4)]
     for thread in threads:
@@ -374,7 +372,7 @@ def test_threads_walk_at_once(walks, monkeypatch):
 
 
 def test_ten_thousand_passes_leave_no_reference(walks):
-    a, b, c, d, e = given = leaves()
+    a, b, c, d, _ = given = leaves()
     g, target = tenfold.ones(4, 4), tenfold.arange(4)
     model = nn.Sequential(nn.Linear(4, 8), nn.ReLU(), nn.Linear(8, 4))
 

@@ -65,7 +65,7 @@ def _product(a: Array, b: Array, b_shape: tuple[int, ...], b_strides: tuple[int,
     """The same for a view of b's memory: sizes that were seen before are not planned again."""
     row = 0 if start is None or start.ndim == 1 else start.strides[0]
     sizes = a.dtype, a.shape, a.strides, b.dtype, b_shape, b_strides, row
-    plan = _PLANS.get(sizes, sizes)
+    plan: Any = _PLANS.get(sizes, sizes)
     if plan is sizes:
         if len(_PLANS) >= MOST_PLANS:
             _PLANS.clear()
