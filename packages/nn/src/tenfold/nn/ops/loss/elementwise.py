@@ -126,7 +126,7 @@ def _square_then_straight(d: Tensor, large: Tensor, bend: float, slope: float) -
 def huber_loss(
     input: Tensor, target: Tensor, reduction: str = "mean", delta: float = 1.0, weight: Tensor | None = None
 ) -> Tensor:
-    """0.5 d^2 where d = |input - target| <= delta, else delta (d - 0.5 delta). Source: Huber, 1964.
+    """0.5 d^2 where d = |input - target| < delta, else delta (d - 0.5 delta). Source: Huber, 1964.
 
     >>> import tenfold
     >>> tenfold.op.huber_loss(tenfold.tensor([0.5, 3.0]), tenfold.zeros(2), reduction="none")
@@ -137,7 +137,7 @@ def huber_loss(
         raise RuntimeError(f"huber_loss does not support non-positive values for delta, got {delta}")
     input, target = _together("huber_loss", input, target)
     d = _differences("huber_loss", input, target)
-    losses = _square_then_straight(d, d.abs() > delta, delta, delta)
+    losses = _square_then_straight(d, d.abs() >= delta, delta, delta)
     return _weighted("huber_loss", losses.to(input.dtype), weight, reduction)
 
 
