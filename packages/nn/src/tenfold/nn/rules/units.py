@@ -50,7 +50,7 @@ gradient(op.leaky_relu, input=lambda g, input, negative_slope: _piece(where(inpu
 gradient(op.hardshrink, input=lambda g, input, lambd: _piece(g.masked_fill(near_zero(input, lambd), 0), input))
 
 
-gradient(op.softshrink, input=lambda g, input, lambd: _piece(g.masked_fill((input >= -lambd) & (input <= lambd), 0), input))
+gradient(op.softshrink, input=lambda g, input, lambd: _piece(g.masked_fill(near_zero(input, lambd), 0), input))
 
 
 gradient(op.hardsigmoid, input=lambda g, input: _piece(where((input > -3) & (input < 3), g / 6, 0.0), input))

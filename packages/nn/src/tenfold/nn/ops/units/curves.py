@@ -59,7 +59,7 @@ def threshold(input: Tensor, threshold: float, value: float, inplace: bool = Fal
     >>> tenfold.threshold(tenfold.tensor([0.5, 2.0]), 1, 9)
     tensor([9., 2.])
     """
-    return input.masked_fill(input <= threshold, value)
+    return input.masked_fill(wide(input) <= threshold, value)
 
 
 @inplace_on_demand
@@ -235,6 +235,11 @@ def hardshrink(input: Tensor, lambd: float = 0.5) -> Tensor:
     return input.masked_fill(near_zero(input, lambd), 0)
 
 
+def wide(x: Tensor) -> Tensor:
+    """What is compared with a limit: half precision as float32, since it does not hold the limit."""
+    return x.float() if x.dtype.is_half else x
+
+
 def near_zero(x: Tensor, lambd: float) -> Tensor:
     """Where x is from -lambd to lambd, a limit that half precision rounds, too."""
     if x.dtype.is_half:
@@ -253,8 +258,9 @@ def softshrink(input: Tensor, lambd: float = 0.5) -> Tensor:
     """
     if lambd < 0:
         raise RuntimeError(f"softshrink: lambda must be greater or equal to 0, but found to be {lambd}.")
-    moved = where(input > lambd, input - lambd, input + lambd)
-    return moved.masked_fill((input >= -lambd) & (input <= lambd), 0)
+    x = wide(input)
+    moved = where(x > lambd, input - lambd, input + lambd)
+    return moved.masked_fill((x >= -lambd) & (x <= lambd), 0)
 
 
 @inplace_on_demand
