@@ -123,11 +123,19 @@ _FILES: dict[str, str | None] = {
 def rename_core() -> None:
     """Classes of `torch` itself, and of the modules that are loaded."""
     for name in _OF_TORCH:
-        getattr(tenfold, name).__module__ = "torch"
+        move(getattr(tenfold, name), "torch")
     for module in [module for name, module in sys.modules.items() if name.startswith("tenfold.")]:
         rename(module)
     # Its slots, by names that only type checkers import; `typing.get_type_hints` of a subclass would ask for them.
     tenfold.Tensor.__annotations__ = {}
+
+
+def move(value: Any, module: str) -> None:
+    """Let a class or function say that it is another module's; Python 3.13 then forgets the line that `inspect` looks for."""
+    line = vars(value).get("__firstlineno__") if isinstance(value, type) else None
+    value.__module__ = module
+    if line is not None:
+        value.__firstlineno__ = line
 
 
 def rename(module: types.ModuleType) -> None:
@@ -139,7 +147,7 @@ def rename(module: types.ModuleType) -> None:
         if theirs is None and isinstance(value, types.FunctionType):
             theirs = _module_of_operator(ours, name)
         if theirs is not None and (isinstance(value, type) or theirs.rpartition(".")[2] != "lr_scheduler"):
-            value.__module__ = theirs
+            move(value, theirs)
             _show_annotations(value, module, theirs)
 
 
@@ -223,7 +231,7 @@ def rename_layers() -> None:
                     if "_torch_state" in vars(value) and path != "module":
                         setattr(value, "__reduce_ex__", _reduce_with_torch_state)  # noqa: B010 - mypy refuses the other form
                     _show_names_of(sources[-1], shown)
-                    value.__module__ = f"torch.nn.modules.{path}"
+                    move(value, f"torch.nn.modules.{path}")
             if sources:
                 likeliest = max(sources, key=lambda source: (source.__name__.endswith(f".{path}"), sources.count(source)))
                 shown.__file__ = likeliest.__file__  # where `inspect` looks for the text of classes
