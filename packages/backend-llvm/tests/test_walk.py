@@ -12,7 +12,7 @@ import pytest
 
 import tenfold
 from tenfold import nn
-from tenfold.autograd import engine
+from tenfold.autograd import engine, other_walks
 from tenfold.autograd.anomaly_mode import detect_anomaly
 from tenfold.dispatch.runtime import FLAGS, Layer
 from tenfold.llvm import call_paths
@@ -98,20 +98,20 @@ def written(base, c):
 def walks(monkeypatch):
     """What the native walk said, call by call."""
     leaves()[0].sum().backward()
-    (walk,) = engine.WALKS
+    (walk,) = other_walks.WALKS
     said = []
 
     def watched(roots, keep_graph):
         said.append(walk(roots, keep_graph))
         return said[-1]
 
-    monkeypatch.setattr(engine, "WALKS", [watched])
+    monkeypatch.setattr(other_walks, "WALKS", [watched])
     return said
 
 
 def by_engine(monkeypatch, call):
     with monkeypatch.context() as patch:
-        patch.setattr(engine, "WALKS", [])
+        patch.setattr(other_walks, "WALKS", [])
         return call()
 
 
@@ -388,22 +388,8 @@ def test_ten_thousand_passes_leave_no_reference(walks):
 
     run(50)
     gc.collect()
-    things = (
-        a,
-        b,
-        c,
-        d,
-        g,
-        target,
-        a._node,
-        a._array,
-        type((a * b)._node),
-        type(a._node),
-        None,
-        True,
-        NotImplemented,
-        engine.WALKS,
-    )
+    classes = type((a * b)._node), type(a._node)
+    things = [a, b, c, d, g, target, a._node, a._array, *classes, None, True, NotImplemented, other_walks.WALKS]
     before, objects = [sys.getrefcount(t) for t in things], len(gc.get_objects())
     run(3_000)
     gc.collect()

@@ -14,11 +14,11 @@ from tenfold.autograd.fresh_stack import on_fresh_stack
 from tenfold.autograd.levels import primal_of
 from tenfold.autograd.nodes import LEAF, AccumulateGrad, Node
 from tenfold.autograd.order import Waiting, arrange, in_order
+from tenfold.autograd.other_walks import walked_elsewhere
 from tenfold.cpu.allocator import COLLECTED, look
 from tenfold.dispatch.beneath import BeneathKey
 from tenfold.dispatch.meta import contiguous_strides
 from tenfold.dispatch.runtime import STATE, set_grad_enabled_here
-from tenfold.dispatch.services import SERVICES
 from tenfold.ops.creation.factories import empty_strided
 from tenfold.tensor.holding import Holding
 from tenfold.tensor.tensor import Tensor
@@ -47,7 +47,7 @@ def run(
     seen = STATE.layers = tuple(layer for layer in layers if getattr(layer, "in_backward", False)) if layers else layers
     set_grad_enabled_here(create_graph)
     try:
-        if not whole or create_graph or seen or anomaly.ANOMALY.enabled or not _walked_elsewhere(roots, keep_graph):
+        if not whole or create_graph or seen or anomaly.ANOMALY.enabled or not walked_elsewhere(roots, keep_graph):
             pending, useful = task.ways
             _walk(roots, pending, useful, keep_graph, create_graph, captures, accumulate, only or set())
         while task.callbacks:  # which may add further ones
@@ -110,19 +110,6 @@ def queue_callback(callback: Any) -> None:
     if TASKS.current is None:
         raise RuntimeError("Final callbacks can only be installed during backward pass.")
     TASKS.current.callbacks.append(callback)
-
-
-# walk(roots, keep_graph): pushes gradients to all leaves in code of its own, and says whether it did (`walking.register_walk`).
-WALKS: list[Any] = []
-_asked: list[bool] = []
-
-
-def _walked_elsewhere(roots: list[tuple[Node, Any]], keep_graph: bool) -> bool:
-    """Whether a package's own walk has done the pass; one that has not has changed nothing."""
-    if not _asked:  # packages register theirs in what they name for the family "backward"
-        _asked.append(True)
-        SERVICES.load_kernels("cpu", "backward")
-    return any(walk(roots, keep_graph) is True for walk in WALKS)
 
 
 def _runner() -> Any:

@@ -12,8 +12,9 @@ from collections.abc import Callable
 from typing import Any
 
 from tenfold.autograd import hooks
-from tenfold.autograd.engine import WALKS, _accumulate, _sum, fitted
+from tenfold.autograd.engine import _accumulate, _sum, fitted
 from tenfold.autograd.nodes import AccumulateGrad, Node, Output
+from tenfold.autograd.other_walks import WALKS
 
 OPERATION, LEAF, RESULT, SEVERAL, OTHER = range(5)  # what a node is: `kind`
 
