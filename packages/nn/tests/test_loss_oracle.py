@@ -76,6 +76,18 @@ def test_layouts(name: str, kind: str, reduction: str, agree: Any) -> None:
     )  # fmt: skip
 
 
+@pytest.mark.parametrize("delta", [1.0, 0.5])
+def test_second_derivative_of_huber_at_delta(delta: float) -> None:
+    found = []
+    for lib in (tenfold, torch):
+        x = lib.tensor([-2 * delta, -delta, -delta / 2, 0.0, delta / 2, delta, 2 * delta], requires_grad=True)
+        t = lib.zeros(7, requires_grad=True)
+        first = lib.autograd.grad(lib.nn.functional.huber_loss(x, t, reduction="sum", delta=delta), (x, t), create_graph=True)
+        seconds = [lib.autograd.grad(g.sum(), (x, t), retain_graph=True, allow_unused=True) for g in first]
+        found.append([[s.tolist() for s in second] for second in seconds])
+    assert found[0] == found[1]
+
+
 @pytest.mark.parametrize("dtype", ["float64", "float32", "bfloat16"])  # in float16 PyTorch's 1e-12 is 0
 @pytest.mark.parametrize("target", [0.0, 1.0, 0.5])
 def test_binary_cross_entropy_at_the_ends(target: float, dtype: str, agree: Any) -> None:

@@ -20,7 +20,7 @@ class HookSpecs:
         return {}
 
     def tenfold_kernels(self, device: str) -> dict[str, Modules]:
-        """Kernels for a device type: {family: module that attaches them}."""
+        """Kernels for a device type: {family: module that attaches them}; "backward" for a walk over the graph."""
         return {}
 
     def tenfold_gradients(self) -> dict[str, Modules]:

@@ -156,9 +156,8 @@ def _(g: Any, tensors_shape: Any, dim: int) -> Any:
 def _(g: Any, dim: int) -> Any:
     if not g.requires_grad:
         return unbind(g, dim)
-    return [
-        g.select(dim, i) for i in range(g.size(dim))
-    ]  # views that may be written, which several results of one operator may not
+    # Views that may be written, which several results of one operator may not.
+    return [g.select(dim, i) for i in range(g.size(dim))]
 
 
 gradient(op.tril, input=lambda g, diagonal: g.tril(diagonal))

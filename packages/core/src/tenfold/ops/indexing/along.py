@@ -7,6 +7,7 @@ from typing import Any
 from tenfold.dispatch.devices import CPU
 from tenfold.dispatch.meta import Meta
 from tenfold.dispatch.operators import Number, composite, primitive
+from tenfold.dispatch.runtime import STATE
 from tenfold.dispatch.shape_rules import wrap_dim
 from tenfold.ops.creation.factories import full
 from tenfold.ops.indexing.selection import index as indexed, index_put
@@ -189,7 +190,8 @@ def index_select(input: Tensor, dim: int, index: Tensor) -> Tensor:
         raise
     if not input.dim():
         return reshape(indexed(view(input, (1,)), [place]), ())
-    if _is_half(input) and input.requires_grad and dim % input.dim() in (0, input.dim() - 1) and input.dim() > 1:
+    recorded = STATE.grad_enabled and input.requires_grad
+    if recorded and _is_half(input) and input.dim() > 1 and dim % input.dim() in (0, input.dim() - 1):
         shape = list(input.shape)
         shape[dim] = place.numel()
         return gather(input, dim, _spread(place, dim, shape))  # whose gradient is added up in float32

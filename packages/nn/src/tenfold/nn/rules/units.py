@@ -6,7 +6,7 @@ from __future__ import annotations
 from tenfold import op
 from tenfold.autograd.gradients import gradient
 from tenfold.dispatch.runtime import STATE
-from tenfold.nn.ops.units.curves import HALF_BYTES, near_zero, softplus
+from tenfold.nn.ops.units.curves import near_zero, softplus, wide
 from tenfold.nn.ops.units.gates import gelu_backward, silu_backward
 from tenfold.ops.creation.like import ones_like
 from tenfold.ops.pointwise.several import where
@@ -14,14 +14,9 @@ from tenfold.tensor.tensor import Tensor
 from tenfold.types.dtypes import bool_
 
 
-def _wide(x: Tensor) -> Tensor:
-    """Half precision in float32: a limit beside which a number lies may not be rounded to it."""
-    return x.float() if x._array.dtype.itemsize == HALF_BYTES else x
-
-
 def _hardswish_gradient(g: Tensor, input: Tensor) -> Tensor:
     """g times x / 3 + 1 / 2 between -3 and 3, 0 below whatever g is; of half precision in float32, as the sum cancels there."""
-    x = _wide(input)
+    x = wide(input)
     return where(x <= -3, 0.0, where(x < 3, g * (x / 3 + 0.5), g)).to(g.dtype)
 
 
@@ -30,7 +25,7 @@ def _piece(g: Tensor, input: Tensor) -> Tensor:
     return where(ones_like(input, dtype=bool_), g, input) if STATE.grad_enabled else g
 
 
-gradient(op.threshold, input=lambda g, input, threshold: _piece(g.masked_fill(_wide(input) <= threshold, 0), input))
+gradient(op.threshold, input=lambda g, input, threshold: _piece(g.masked_fill(wide(input) <= threshold, 0), input))
 
 
 def _between(g: Tensor, x: Tensor, low: float, high: float) -> Tensor:
@@ -40,7 +35,7 @@ def _between(g: Tensor, x: Tensor, low: float, high: float) -> Tensor:
 gradient(
     op.hardtanh,  # at the limits 0, unlike clamp
     node="HardtanhBackward0",
-    input=lambda g, input, min_val, max_val: _piece(_between(g, _wide(input), min_val, max_val), input),
+    input=lambda g, input, min_val, max_val: _piece(_between(g, wide(input), min_val, max_val), input),
 )
 
 
@@ -70,7 +65,7 @@ gradient(op.hardswish, input=_hardswish_gradient)
 
 def _mish_gradient(g: Tensor, input: Tensor) -> Tensor:
     """With t = tanh(softplus(x)): g (t + x sigmoid(x) (1 - t^2)), as one factor, so that an infinite g stays infinite."""
-    x = _wide(input)
+    x = wide(input)
     t = softplus(x).tanh()
     return (g * (t + x * x.sigmoid() * (1 - t * t))).to(g.dtype)
 
@@ -80,7 +75,7 @@ gradient(op.mish, input=_mish_gradient)
 
 def _exponential(g: Tensor, input: Tensor, alpha: float, steepness: float) -> Tensor:
     """Of alpha (exp(steepness x) - 1) below 0, and of x above; its own slope at 0 is 0."""
-    x = _wide(input)
+    x = wide(input)
     slope = where(x < 0, x * steepness, 0).exp() * (alpha * steepness)
     return where(x <= 0, g * slope, g).to(g.dtype)
 
