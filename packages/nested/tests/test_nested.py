@@ -185,3 +185,25 @@ def test_activations_work_row_by_row(layout, name):
     x = nested.nested_tensor(rows(), layout=layout)
     for got, row in zip(getattr(F, name)(x).unbind(), rows()):
         assert got.tolist() == getattr(F, name)(row).tolist()
+
+
+ROWS = {"as many": ([3, 0, 2, 2], [3, 0, 2, 2]), "other lengths": ([3, 1, 2, 2], [2, 4, 1, 1])}
+
+
+@pytest.mark.parametrize("options", [{}, {"is_causal": True}, {"scale": 0.3, "enable_gqa": True}], ids=str)
+@pytest.mark.parametrize("lengths", ROWS)
+def test_attention_is_that_of_each_row(lengths, options):
+    heads = 4 if "enable_gqa" in options else 2
+    queries, keys = ([tenfold.randn(n, h, 3) for n in each] for h, each in zip((heads, 2), ROWS[lengths], strict=True))
+    q, k = (tenfold.nested.nested_tensor(x, layout=tenfold.jagged, requires_grad=True) for x in (queries, keys))
+    if lengths == "as many":
+        k = tenfold.nested.nested_tensor_from_jagged(k.values().detach(), q.offsets()).requires_grad_()
+    x, y = q.transpose(1, 2), k.transpose(1, 2)
+    out = F.scaled_dot_product_attention(x, y, y, **options)
+    assert out.shape == x.shape
+    pairs = [(a.transpose(0, 1), b.transpose(0, 1)) for a, b in zip(q.unbind(), k.unbind(), strict=True)]
+    expected = [F.scaled_dot_product_attention(a, b, b, **options) for a, b in pairs]
+    assert all(tenfold.allclose(a, b, atol=1e-6) for a, b in zip(out.unbind(), expected, strict=True))
+    grads = tenfold.autograd.grad(out.values().square().sum(), [q, k])
+    others = tenfold.autograd.grad(sum(x.square().sum() for x in expected), [q, k])
+    assert all(tenfold.allclose(a.values(), b.values(), atol=1e-5) for a, b in zip(grads, others, strict=True))

@@ -8,7 +8,7 @@ from tenfold.plugins import hookimpl
 TENFOLD_PLUGIN_API = 1
 FAMILIES = ("pointwise", "activation", "reduction", "matmul", "indexing", "view", "conversion")
 # Of operators that other packages declare: loaded when one of those is first used.
-OF_LAYERS = ("units", "norm", "loss", "optim", "conv", "pool", "attention")
+OF_LAYERS = ("units", "norm", "loss", "optim", "conv", "pool", "attention", "varlen")
 OF_SCIENCE = ("linalg", "fft", "special", "histograms", "scans", "segments", "statistics")
 
 

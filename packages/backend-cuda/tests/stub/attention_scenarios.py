@@ -8,6 +8,7 @@ from scenarios import array, quiet
 import tenfold
 from tenfold import cuda
 from tenfold.nn import functional as F
+from tenfold.nn.attention.varlen import varlen_attn
 
 
 def case_attention_is_one_launch_and_its_gradient_three():
@@ -47,3 +48,19 @@ def case_keys_of_groups_are_not_copied():
     work = quiet(stub.settled(lambda: F.scaled_dot_product_attention(q, k, v, is_causal=True, enable_gqa=True)))
     assert work.names == ["attend"]
     assert work.launches[0].grid == (16, 1, 1)
+
+
+def case_sequences_of_variable_length_are_two_launches_and_wait_for_nothing():
+    q, k, v, g = (array(100, 3, 16, dtype=tenfold.bfloat16) for _ in range(4))
+    starts = array(5, dtype=tenfold.int32)
+
+    def run():
+        leaves = [x.detach().requires_grad_() for x in (q, k, v)]
+        varlen_attn(*leaves, starts, starts, 64, 64, window_size=(-1, 0)).backward(g)
+
+    names = ["sequence_table", "attend", "sequence_table", "attention_slopes", "attention_to_queries", "attention_to_keys"]
+    work = quiet(stub.settled(run))
+    assert work.names == names
+    assert work.launches[1].grid == (4 * 3, 1, 1)
+    with cuda.graph(cuda.CUDAGraph()):
+        assert stub.work(run).names == names

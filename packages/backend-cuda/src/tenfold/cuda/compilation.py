@@ -44,7 +44,9 @@ def compile_for(capability: int, kernel: Any, signature: tuple[str, ...], divisi
     types: dict[str, str] = dict(zip(names, signature))
     constants = kernel.constants()
     types.update(dict.fromkeys(constants, "constexpr"))
-    attributes = {(position,): [["tt.divisibility", 16]] for position in divisible}
-    source = ASTSource(jitted(kernel), types, constants, attributes)
+    function = jitted(kernel)
+    places = [function.arg_names.index(names[position]) for position in divisible]  # constants may lie between the arguments
+    attributes = {(place,): [["tt.divisibility", 16]] for place in places}
+    source = ASTSource(function, types, constants, attributes)
     options = {**OPTIONS, "num_warps": kernel.warps, "num_stages": getattr(kernel, "stages", 1)}
     return triton.compile(source, target=GPUTarget("cuda", capability, 32), options=options)

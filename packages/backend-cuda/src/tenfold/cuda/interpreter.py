@@ -91,9 +91,9 @@ class InterpretedRuntime:
     def launch_grid(
         self, kernel: Any, signature: tuple[str, ...], arguments: Sequence[Any], grid: tuple[int, ...], index: int
     ) -> None:
-        values = [_argument(kind, value) for kind, value in zip(signature, arguments)]
+        values = {name: _argument(kind, x) for name, kind, x in zip(kernel.arguments(), signature, arguments)}
         with np.errstate(all="ignore"):
-            interpreted(kernel)[grid](*values, **kernel.constants())
+            interpreted(kernel)[grid](**values, **kernel.constants())
 
     def launch(self, kernel: Any, signature: tuple[str, ...], arguments: Sequence[Any], count: int, index: int) -> None:
         values = [_argument(kind, value) for kind, value in zip(signature, arguments)]

@@ -13,7 +13,8 @@ import numpy as np
 from tenfold.dispatch.devices import AcceleratorError
 
 # A word each: what the operator of that word has to say.
-WORDS = ("index", "index_put", "gather", "scatter", "cross_entropy")
+WORDS = ("index", "index_put", "gather", "scatter", "cross_entropy", "varlen_attn")
+WRONG_STARTS = "cu_seq_q, cu_seq_k or seqused_k given to varlen_attn was wrong: starts rise from 0 and end inside of the tensors"
 _state: dict[str, Any] = {}
 
 
@@ -33,8 +34,10 @@ def check() -> None:
         return
     found = [WORDS[k] for k in np.flatnonzero(host)]
     host[:] = 0
+    indexed = ", ".join(name for name in found if name != "varlen_attn")
+    wrong = [f"an index given to {indexed} was out of bounds"] * bool(indexed) + [WRONG_STARTS] * ("varlen_attn" in found)
     raise AcceleratorError(
-        f"CUDA: an index given to {', '.join(found)} was out of bounds. The device found it while it ran, so this is told at the "
+        f"CUDA: {'; '.join(wrong)}. The device found it while it ran, so this is told at the "
         "first wait after it, and results since then are not to be used. Run on the CPU, or wait with tenfold.cuda.synchronize() "
         "after each step, to see which call it was"
     )

@@ -15,12 +15,13 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from tenfold.cuda.compilation import compile_for
-from tenfold.cuda.kernels.attention import program_of
+from tenfold.cuda.kernels.attention import NO_TABLE, program_of
 from tenfold.cuda.kernels.conv import window_constants
 from tenfold.cuda.kernels.generation import BLOCK
 from tenfold.cuda.kernels.handwritten import Handwritten, dealt, shared_out, tiled
 from tenfold.cuda.kernels.multi_tensor import PIECE
 from tenfold.cuda.kernels.pool import BLOCK as POOLED
+from tenfold.cuda.kernels.varlen import LANES, NO_MASK, NO_POINTERS
 from tenfold.types.dtypes import BY_NAME
 
 CAPABILITIES = (80, 90)
@@ -46,6 +47,8 @@ def kernels() -> Iterator[tuple[str, Handwritten, tuple[str, ...]]]:
         yield f"softmax gradient {kind} {WIDE}", dealt("softmax_gradient", 4096, WIDE, False, LOG=1)[0], (p, p, p, *two)
         yield from steps(kind)
         yield from planes(kind)
+    table = Handwritten("sequence_table", (("USED", 1), ("BLOCK", LANES)), by_address=True)
+    yield "table of sequences", table, (*["*i32"] * 5, *["i32"] * 6)
     yield "check of indices", Handwritten("check_indices", (("BLOCK", BLOCK),)), (words, index, "i32", "i32", "i32", "i32")
 
 
@@ -102,12 +105,19 @@ def products() -> Iterator[tuple[str, Handwritten, tuple[str, ...]]]:
         "attention_to_keys": (p, p, p, p, p, p, p, "*i64", s, s),
     }  # fmt: skip
     for features in (64, 128):
+        ends = ("ALIGNED", 1), ("PRECISION", "ieee"), *((name, features) for name in ("E", "V", "WIDE_E", "WIDE_V"))
         for drops in (0, 1):
-            sizes = (("E", features), ("V", features), ("WIDE_E", features), ("WIDE_V", features))
-            fixed = (("CAUSAL", 1), ("MASK", 0), ("DROPS", drops), ("ALIGNED", 1), ("PRECISION", "ieee"), *sizes)
+            fixed = (("CAUSAL", 1), ("MASK", 0), ("DROPS", drops), *NO_TABLE, *ends)
             for name, pointers in given.items():
                 label = f"{name.replace('_', ' ')} bf16 {features}{' dropout' * drops}"
                 yield label, program_of(name, fixed, half), (*pointers, *[i] * 17, "fp32", i, "fp32")
+        for behind in (0, 1):
+            fixed = (("CAUSAL", 1), ("BEHIND", behind), ("TABLE", 1), *NO_MASK, *NO_POINTERS, *ends)
+            for name, pointers in given.items():
+                label = f"{name.replace('_', ' ')} bf16 {features} sequences{' window' * behind}"
+                place = pointers.index("*i64")
+                kinds = (*pointers[: place - 1], "*i32", *pointers[place + 1 :])  # a table, no mask and no words of dropout
+                yield label, program_of(name, fixed, half), (*kinds, *[i] * 13, "fp32", i, i)
     window = window_constants((3, 3), (1, 1), (1, 1), (1, 1))
     for flat, unit in ((0, 1), (1, 0)):
         end = (("PRECISION", "ieee"), *window, ("ROWS", 64 if flat else 128), ("COLUMNS", 64), ("INNER", 32))

@@ -19,6 +19,8 @@ from tenfold.dispatch.operators import op
 
 MOST = 256  # features of a head
 SLOPE_ROWS = 16
+# What the programs' other form takes: attention over sequences of different lengths (varlen.py).
+NO_TABLE: tuple[tuple[str, Any], ...] = (("TABLE", 0), ("BEHIND", 0), ("table_ptr", None), ("left", 0), ("right", 0))
 
 
 class Heads(NamedTuple):
@@ -79,25 +81,24 @@ def _kind_of_mask(mask: Any) -> int:
     return 0 if mask is None else 1 if mask.dtype.kind == "b" else 2
 
 
-def _served(query: Any, key: Any, value: Any, mask: Any) -> bool:
+def fit(query: Any, key: Any, value: Any) -> bool:
+    """Whether the programs compute in their dtype and with as many features."""
     first = query.dtype
-    if (
-        first not in FLOATS
-        or first == F64
-        or key.dtype != first
-        or value.dtype != first
-        or 0 in (query.size, key.size, value.size)
-    ):
+    if first not in FLOATS or first == F64 or not first == key.dtype == value.dtype or 0 in (query.size, key.size, value.size):
         return False
-    if not query.shape[:-2] == key.shape[:-2] == value.shape[:-2] or max(query.shape[-1], value.shape[-1]) > MOST:
+    return max(query.shape[-1], value.shape[-1]) <= MOST
+
+
+def _served(query: Any, key: Any, value: Any, mask: Any) -> bool:
+    if not fit(query, key, value) or not query.shape[:-2] == key.shape[:-2] == value.shape[:-2]:
         return False
     return mask is None or mask.dtype.kind == "b" or mask.dtype in FLOATS
 
 
-class _Call(NamedTuple):
+class Call(NamedTuple):
     """What the programs of one attention have in common."""
 
-    arrays: tuple[Any, ...]  # q, k, v, mask, words of dropout
+    arrays: tuple[Any, ...]  # q, k, v, and mask and words of dropout, or the table of sequences
     numbers: tuple[Any, ...]
     constants: tuple[tuple[str, Any], ...]
     heads: int  # of all batches
@@ -121,7 +122,7 @@ NOTHING_DROPPED = Dropout(None, 0.0)
 
 def _call(
     query: Any, key: Any, value: Any, mask: Any, is_causal: bool, scale: float | None, dropout: Dropout = NOTHING_DROPPED
-) -> _Call | None:
+) -> Call | None:
     if not _served(query, key, value, mask):
         return None
     shaped, (query, key, value, group) = query, _groups(query, key, value)
@@ -131,18 +132,24 @@ def _call(
     q, k, v = map(_heads, (query, key, value))
     E, V = query.shape[-1], value.shape[-1]
     steps = (*q.strides, *k.strides, *v.strides)
-    aligned = not any(s % 16 for s in steps)
     factor = 1 / sqrt(max(1, E)) if scale is None else float(scale)
     constants = (
-        ("CAUSAL", int(is_causal)), ("MASK", _kind_of_mask(mask)), ("DROPS", int(dropout.words is not None)),
-        ("ALIGNED", int(aligned)),
-        ("PRECISION", "tf32" if query.dtype == F32 and products_in_tf32() else "ieee"),
-        ("E", E), ("V", V), ("WIDE_E", power(E, 16, MOST)), ("WIDE_V", power(V, 16, MOST)),
+        ("CAUSAL", int(is_causal)), ("MASK", _kind_of_mask(mask)), ("DROPS", int(dropout.words is not None)), *NO_TABLE,
+        *sizes(steps, query.dtype, E, V),
     )  # fmt: skip
     numbers = (query.shape[-2], key.shape[-2], q.array.shape[1], group, *steps, *found[1], factor, *dropout.numbers)
     heads = q.array.shape[0] * q.array.shape[1]
     arrays = (q.array, k.array, v.array, found[0], query if dropout.words is None else dropout.words)
-    return _Call(arrays, numbers, constants, heads, runtime.current().index_of(query))
+    return Call(arrays, numbers, constants, heads, runtime.current().index_of(query))
+
+
+def sizes(steps: tuple[int, ...], dtype: Any, E: int, V: int) -> tuple[tuple[str, Any], ...]:
+    """What is fixed of the features of a head and of the distances between them."""
+    precision = "tf32" if dtype == F32 and products_in_tf32() else "ieee"
+    return (
+        ("ALIGNED", int(not any(s % 16 for s in steps))), ("PRECISION", precision),
+        ("E", E), ("V", V), ("WIDE_E", power(E, 16, MOST)), ("WIDE_V", power(V, 16, MOST)),
+    )  # fmt: skip
 
 
 def tiles(name: str, call: tuple[tuple[str, Any], ...], dtype: Any) -> tuple[int, int, int, int]:
@@ -165,8 +172,8 @@ def program_of(name: str, constants: tuple[tuple[str, Any], ...], dtype: Any) ->
     return Handwritten(name, (*constants, ("ROWS", rows), ("COLUMNS", columns)), warps, stages, True)
 
 
-def _start(name: str, call: _Call, results: Sequence[Any], given: tuple[Any, ...], more: tuple[Any, ...]) -> None:
-    """Launch a program for each block of queries, or of keys, of each head."""
+def launch(name: str, call: Call, results: Sequence[Any], given: tuple[Any, ...], more: tuple[Any, ...]) -> None:
+    """Run a program for each block of queries, or of keys, of each head."""
     program = program_of(name, call.constants, call.arrays[0].dtype)
     fixed, (queries, keys, *_) = dict(program.fixed), call.numbers
     blocks = -(-keys // fixed["COLUMNS"]) if name == "attention_to_keys" else -(-queries // fixed["ROWS"])
@@ -198,13 +205,13 @@ def fused_dropped_attention(
     return _attention(_call(query, key, value, attn_mask, is_causal, scale, dropout), query, value)
 
 
-def _attention(call: _Call | None, query: Any, value: Any) -> Any:
+def _attention(call: Call | None, query: Any, value: Any) -> Any:
     if call is None:
         return NotImplemented
     now = runtime.current()
     out = now.empty((*query.shape[:-1], value.shape[-1]), query.dtype, call.device)
     sums = now.empty(query.shape[:-1], F32, call.device)
-    _start("attend", call, (out, sums), (), ())
+    launch("attend", call, (out, sums), (), ())
     return out, sums
 
 
@@ -221,7 +228,7 @@ def fused_attention_grad(
     scale: float | None,
 ) -> Any:
     call = _call(query, key, value, attn_mask, is_causal, scale)
-    return _gradients(call, grad, (query, key, value), output, log_sum_exp)
+    return gradients(call, grad, (query, key, value), output, log_sum_exp)
 
 
 @kernel(op.fused_dropped_attention_grad, device="cuda")
@@ -239,10 +246,10 @@ def fused_dropped_attention_grad(
     scale: float | None,
 ) -> Any:
     call = _call(query, key, value, attn_mask, is_causal, scale, Dropout(contiguous(words), dropout_p))
-    return _gradients(call, grad, (query, key, value), output, log_sum_exp)
+    return gradients(call, grad, (query, key, value), output, log_sum_exp)
 
 
-def _gradients(call: _Call | None, grad: Any, given: tuple[Any, Any, Any], output: Any, log_sum_exp: Any) -> Any:
+def gradients(call: Call | None, grad: Any, given: tuple[Any, Any, Any], output: Any, log_sum_exp: Any) -> Any:
     query = given[0]
     if call is None or not grad.dtype == output.dtype == query.dtype or log_sum_exp.dtype != F32:
         return NotImplemented
@@ -254,6 +261,6 @@ def _gradients(call: _Call | None, grad: Any, given: tuple[Any, Any, Any], outpu
     program = Handwritten("attention_slopes", fixed, by_address=True)
     start(program, (-(-slopes.size // SLOPE_ROWS),), (slopes, g, out, slopes.size), call.device)
     results = [now.empty(x.shape, x.dtype, call.device) for x in given]
-    _start("attention_to_queries", call, results[:1], (g,), (sums, slopes))
-    _start("attention_to_keys", call, results[1:], (g,), (sums, slopes))
+    launch("attention_to_queries", call, results[:1], (g,), (sums, slopes))
+    launch("attention_to_keys", call, results[1:], (g,), (sums, slopes))
     return tuple(results)

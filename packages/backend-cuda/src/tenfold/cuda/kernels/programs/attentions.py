@@ -7,6 +7,9 @@ one pass has blocks of queries, another blocks of keys, so that nothing is added
 MASK 0: none; 1: of truth values, which keep; 2: of numbers, which are added. Causal: query t sees keys up to t.
 DROPS: a weight stays, times `keep`, where its 24 bits are `threshold` at least. Bits are those of Philox for the seed and the
 first counter at words_ptr: four weights in a row have a counter, so that all passes find the same ones.
+TABLE: sequences of different lengths lie one behind the other, (T, heads, E), and take the place of the batch. The table has
+their starts and lengths; `queries` and `keys` are those of the longest, and programs beyond a sequence's end return. Query t
+stands at key t + keys - queries; `right` behind it counts with CAUSAL, `left` before it with BEHIND.
 
 Sources: Dao et al., "FlashAttention", 2022; Dao, "FlashAttention-2", 2023; Milakov and Gimelshein, "Online normalizer
 calculation for softmax", 2018; Salmon et al., "Parallel random numbers: as easy as 1, 2, 3", 2011.
@@ -33,10 +36,72 @@ def stays(words_ptr, threshold, row, first, keys, COLUMNS: tl.constexpr):
     return (words.to(tl.uint32, bitcast=True) >> 8).to(tl.int32) >= threshold
 
 
+def sequence_table(
+    table_ptr, report_ptr, q_starts_ptr, k_starts_ptr, used_ptr, code, count, all_queries, all_keys, queries, keys,
+    USED: tl.constexpr, BLOCK: tl.constexpr,
+):  # fmt: skip
+    """(first query, queries, first key, keys) of each sequence, and of what belongs to none: inside of the arrays in any case.
+
+    Reports starts that do not begin at 0, fall or go too far, and sequences longer than `queries` and `keys`.
+    """
+    i = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    first_q, queries_of_it, wrong = part(q_starts_ptr, i, count, all_queries, queries)
+    first_k, keys_of_it, wrong_k = part(k_starts_ptr, i, count, all_keys, keys)
+    wrong = wrong | wrong_k
+    if USED:
+        used = tl.load(used_ptr + i, i < count, other=0).to(tl.int32)
+        wrong = wrong | ((i < count) & ((used < 0) | (used > keys_of_it)))
+        keys_of_it = tl.where(i < count, tl.minimum(tl.maximum(used, 0), keys_of_it), keys_of_it)
+    place = table_ptr + 4 * i
+    tl.store(place, first_q, i <= count)
+    tl.store(place + 1, queries_of_it, i <= count)
+    tl.store(place + 2, first_k, i <= count)
+    tl.store(place + 3, keys_of_it, i <= count)
+    tl.store(report_ptr + code + i * 0, wrong.to(tl.int32), wrong)
+
+
+@triton.jit
+def part(starts_ptr, i, count, everything, most):
+    """(first row, rows, whether the starts are wrong there) of sequence i; behind the last one that of the rest."""
+    first = tl.load(starts_ptr + i, i <= count, other=0).to(tl.int32)
+    last = tl.load(starts_ptr + i + 1, i < count, other=0).to(tl.int32)
+    last = tl.where(i < count, last, everything)
+    begin = tl.minimum(tl.maximum(first, 0), everything)
+    length = tl.minimum(tl.maximum(last, begin), everything) - begin
+    wrong = (first != begin) | (last != begin + length) | ((i < count) & (length > most)) | ((i == 0) & (first != 0))
+    return begin, length, wrong & (i <= count)
+
+
+@triton.jit
+def sequence(table_ptr, b):
+    """(first query, queries, first key, keys) of a sequence."""
+    place = table_ptr + 4 * b
+    return tl.load(place), tl.load(place + 1), tl.load(place + 2), tl.load(place + 3)
+
+
+@triton.jit
+def clear(
+    ptr, value, table_ptr, b, block, blocks, heads, h,
+    KEYS: tl.constexpr, ROWS: tl.constexpr, WIDTH: tl.constexpr, WIDE: tl.constexpr,
+):  # fmt: skip
+    """Fill what belongs to no sequence, of queries or of keys of one head, block by block: the last sequence's programs do."""
+    is_last = (b + 1) * heads * blocks >= tl.num_programs(0)
+    place = table_ptr + 4 * (b + 1) + 2 * KEYS
+    first = tl.load(place, is_last, other=0)
+    count = tl.load(place + 1, is_last, other=0)
+    c = tl.arange(0, WIDE)
+    for begin in range(block * ROWS, count, blocks * ROWS):
+        i = begin + tl.arange(0, ROWS)
+        row = (first + i).to(tl.int64) * heads + h
+        filled = tl.full([ROWS, WIDE], value, ptr.dtype.element_ty)
+        tl.store(ptr + row[:, None] * WIDTH + c[None, :], filled, (i < count)[:, None] & (c < WIDTH)[None, :])
+
+
 def attend(
-    out_ptr, sums_ptr, q_ptr, k_ptr, v_ptr, mask_ptr, words_ptr,
+    out_ptr, sums_ptr, q_ptr, k_ptr, v_ptr, mask_ptr, words_ptr, table_ptr,
     queries, keys, heads, group, q_b, q_h, q_t, k_b, k_h, k_s, v_b, v_h, v_s, m_b, m_h, m_t, m_s, scale, threshold, keep,
-    CAUSAL: tl.constexpr, MASK: tl.constexpr, DROPS: tl.constexpr, ALIGNED: tl.constexpr, PRECISION: tl.constexpr,
+    left, right, TABLE: tl.constexpr, CAUSAL: tl.constexpr, BEHIND: tl.constexpr, MASK: tl.constexpr, DROPS: tl.constexpr,
+    ALIGNED: tl.constexpr, PRECISION: tl.constexpr,
     E: tl.constexpr, V: tl.constexpr, WIDE_E: tl.constexpr, WIDE_V: tl.constexpr, ROWS: tl.constexpr, COLUMNS: tl.constexpr,
 ):  # fmt: skip
     """The weighted values (out), and the logarithms of the sums of exponentials, of a block of queries of one head."""
@@ -45,6 +110,15 @@ def attend(
     head = (tl.program_id(0) // blocks).to(tl.int64)
     b = head // heads
     h = head % heads
+    first_q, first_k, low, high = 0, 0, 0, 0
+    if TABLE:
+        clear(out_ptr, 0.0, table_ptr, b, block, blocks, heads, h, 0, ROWS, V, WIDE_V)
+        clear(sums_ptr, float("-inf"), table_ptr, b, block, blocks, heads, h, 0, ROWS, 1, 1)
+        first_q, queries, first_k, keys = sequence(table_ptr, b)
+        low = keys - queries - left  # query t sees keys t + low to t + high
+        high = keys - queries + right
+        if block * ROWS >= queries:
+            return
     if ALIGNED:
         q_b, q_h, q_t = sixteens(q_b), sixteens(q_h), sixteens(q_t)
         k_b, k_h, k_s = sixteens(k_b), sixteens(k_h), sixteens(k_s)
@@ -52,30 +126,35 @@ def attend(
     far_q = q_t.to(tl.int64)  # from block to block; inside of one 32 bits are enough
     far_k = k_s.to(tl.int64)
     far_v = v_s.to(tl.int64)
-    m_t = m_t.to(tl.int64)
-    m_s = m_s.to(tl.int64)
+    if MASK != 0:
+        m_t = m_t.to(tl.int64)
+        m_s = m_s.to(tl.int64)
+        mask_ptr += b * m_b + h * m_h
     i = tl.arange(0, ROWS)
     j = tl.arange(0, COLUMNS)
     t = block * ROWS + i
+    row = (first_q + t).to(tl.int64) * heads + h if TABLE else head * queries + t
     e = tl.arange(0, WIDE_E)
     c = tl.arange(0, WIDE_V)
     rows = t < queries
-    q_ptr += b * q_b + h * q_h + block * ROWS * far_q
+    q_ptr += b * q_b + h * q_h + (first_q + block * ROWS) * far_q
     q = tl.load(q_ptr + i[:, None] * q_t + e[None, :], rows[:, None] & (e < E)[None, :], other=0.0)
-    k_ptr += b * k_b + h // group * k_h
-    v_ptr += b * v_b + h // group * v_h
-    mask_ptr += b * m_b + h * m_h
+    k_ptr += b * k_b + h // group * k_h + first_k * far_k
+    v_ptr += b * v_b + h // group * v_h + first_k * far_v
     top = tl.full([ROWS], float("-inf"), tl.float32)
     total = tl.zeros([ROWS], tl.float32)
     values = tl.zeros([ROWS, WIDE_V], tl.float32)
-    end = tl.minimum(keys, (block + 1) * ROWS) if CAUSAL else keys
-    for first in range(0, end, COLUMNS):
+    begin = tl.maximum(0, block * ROWS + low) // COLUMNS * COLUMNS if BEHIND else 0
+    end = tl.minimum(keys, (block + 1) * ROWS + high) if CAUSAL else keys
+    for first in range(begin, end, COLUMNS):
         s = first + j
         k = tl.load(k_ptr + first * far_k + j[None, :] * k_s + e[:, None], (s < keys)[None, :] & (e < E)[:, None], other=0.0)
         scores = tl.dot(q, k, input_precision=PRECISION) * scale
         seen = (s < keys)[None, :] & rows[:, None]
         if CAUSAL:
-            seen = seen & (s[None, :] <= t[:, None])
+            seen = seen & (s[None, :] <= t[:, None] + high)
+        if BEHIND:
+            seen = seen & (s[None, :] >= t[:, None] + low)
         if MASK != 0:
             given = tl.load(mask_ptr + t[:, None] * m_t + s[None, :] * m_s, seen, other=0)
             if MASK == 1:
@@ -89,7 +168,7 @@ def attend(
         less = tl.exp(top - level)
         total = total * less + tl.sum(p, 1)
         if DROPS:
-            p = tl.where(stays(words_ptr, threshold, head * queries + t, first, keys, COLUMNS), p, 0.0)
+            p = tl.where(stays(words_ptr, threshold, row, first, keys, COLUMNS), p, 0.0)
         v = tl.load(v_ptr + first * far_v + j[:, None] * v_s + c[None, :], (s < keys)[:, None] & (c < V)[None, :], other=0.0)
         values = tl.dot(p.to(v.dtype), v, values * less[:, None], input_precision=PRECISION)
         top = higher
@@ -97,9 +176,9 @@ def attend(
     values = values / tl.where(total == 0.0, 1.0, total)[:, None]
     if DROPS:
         values = values * keep
-    out = out_ptr + (head * queries + t)[:, None] * V + c[None, :]
+    out = out_ptr + row[:, None] * V + c[None, :]
     tl.store(out, values.to(out_ptr.dtype.element_ty), rows[:, None] & (c < V)[None, :])
-    tl.store(sums_ptr + head * queries + t, level + tl.log(total), rows)
+    tl.store(sums_ptr + row, level + tl.log(total), rows)
 
 
 def attention_slopes(slope_ptr, g_ptr, out_ptr, count, V: tl.constexpr, WIDE_V: tl.constexpr, ROWS: tl.constexpr):
@@ -114,9 +193,10 @@ def attention_slopes(slope_ptr, g_ptr, out_ptr, count, V: tl.constexpr, WIDE_V: 
 
 
 def attention_to_queries(
-    out_ptr, g_ptr, q_ptr, k_ptr, v_ptr, mask_ptr, words_ptr, sums_ptr, slope_ptr,
+    out_ptr, g_ptr, q_ptr, k_ptr, v_ptr, mask_ptr, words_ptr, table_ptr, sums_ptr, slope_ptr,
     queries, keys, heads, group, q_b, q_h, q_t, k_b, k_h, k_s, v_b, v_h, v_s, m_b, m_h, m_t, m_s, scale, threshold, keep,
-    CAUSAL: tl.constexpr, MASK: tl.constexpr, DROPS: tl.constexpr, ALIGNED: tl.constexpr, PRECISION: tl.constexpr,
+    left, right, TABLE: tl.constexpr, CAUSAL: tl.constexpr, BEHIND: tl.constexpr, MASK: tl.constexpr, DROPS: tl.constexpr,
+    ALIGNED: tl.constexpr, PRECISION: tl.constexpr,
     E: tl.constexpr, V: tl.constexpr, WIDE_E: tl.constexpr, WIDE_V: tl.constexpr, ROWS: tl.constexpr, COLUMNS: tl.constexpr,
 ):  # fmt: skip
     """The gradient of a block of queries: over all keys that it sees."""
@@ -125,6 +205,14 @@ def attention_to_queries(
     head = (tl.program_id(0) // blocks).to(tl.int64)
     b = head // heads
     h = head % heads
+    first_q, first_k, low, high = 0, 0, 0, 0
+    if TABLE:
+        clear(out_ptr, 0.0, table_ptr, b, block, blocks, heads, h, 0, ROWS, E, WIDE_E)
+        first_q, queries, first_k, keys = sequence(table_ptr, b)
+        low = keys - queries - left  # query t sees keys t + low to t + high
+        high = keys - queries + right
+        if block * ROWS >= queries:
+            return
     if ALIGNED:
         q_b, q_h, q_t = sixteens(q_b), sixteens(q_h), sixteens(q_t)
         k_b, k_h, k_s = sixteens(k_b), sixteens(k_h), sixteens(k_s)
@@ -132,33 +220,38 @@ def attention_to_queries(
     far_q = q_t.to(tl.int64)  # from block to block; inside of one 32 bits are enough
     far_k = k_s.to(tl.int64)
     far_v = v_s.to(tl.int64)
-    m_t = m_t.to(tl.int64)
-    m_s = m_s.to(tl.int64)
+    if MASK != 0:
+        m_t = m_t.to(tl.int64)
+        m_s = m_s.to(tl.int64)
+        mask_ptr += b * m_b + h * m_h
     i = tl.arange(0, ROWS)
     j = tl.arange(0, COLUMNS)
     t = block * ROWS + i
+    row = (first_q + t).to(tl.int64) * heads + h if TABLE else head * queries + t
     e = tl.arange(0, WIDE_E)
     c = tl.arange(0, WIDE_V)
     rows = t < queries
-    q_ptr += b * q_b + h * q_h + block * ROWS * far_q
+    q_ptr += b * q_b + h * q_h + (first_q + block * ROWS) * far_q
     q = tl.load(q_ptr + i[:, None] * q_t + e[None, :], rows[:, None] & (e < E)[None, :], other=0.0)
-    g = tl.load(g_ptr + (head * queries + t)[:, None] * V + c[None, :], rows[:, None] & (c < V)[None, :], other=0.0)
-    level = tl.load(sums_ptr + head * queries + t, rows, other=float("inf"))
+    g = tl.load(g_ptr + row[:, None] * V + c[None, :], rows[:, None] & (c < V)[None, :], other=0.0)
+    level = tl.load(sums_ptr + row, rows, other=float("inf"))
     level = tl.where(level == float("-inf"), float("inf"), level)
-    slope = tl.load(slope_ptr + head * queries + t, rows, other=0.0)
-    k_ptr += b * k_b + h // group * k_h
-    v_ptr += b * v_b + h // group * v_h
-    mask_ptr += b * m_b + h * m_h
+    slope = tl.load(slope_ptr + row, rows, other=0.0)
+    k_ptr += b * k_b + h // group * k_h + first_k * far_k
+    v_ptr += b * v_b + h // group * v_h + first_k * far_v
     total = tl.zeros([ROWS, WIDE_E], tl.float32)
-    end = tl.minimum(keys, (block + 1) * ROWS) if CAUSAL else keys
-    for first in range(0, end, COLUMNS):
+    begin = tl.maximum(0, block * ROWS + low) // COLUMNS * COLUMNS if BEHIND else 0
+    end = tl.minimum(keys, (block + 1) * ROWS + high) if CAUSAL else keys
+    for first in range(begin, end, COLUMNS):
         s = first + j
         k = tl.load(k_ptr + first * far_k + j[:, None] * k_s + e[None, :], (s < keys)[:, None] & (e < E)[None, :], other=0.0)
         v = tl.load(v_ptr + first * far_v + j[None, :] * v_s + c[:, None], (s < keys)[None, :] & (c < V)[:, None], other=0.0)
         scores = tl.dot(q, tl.trans(k), input_precision=PRECISION) * scale
         seen = (s < keys)[None, :] & rows[:, None]
         if CAUSAL:
-            seen = seen & (s[None, :] <= t[:, None])
+            seen = seen & (s[None, :] <= t[:, None] + high)
+        if BEHIND:
+            seen = seen & (s[None, :] >= t[:, None] + low)
         if MASK != 0:
             given = tl.load(mask_ptr + t[:, None] * m_t + s[None, :] * m_s, seen, other=0)
             if MASK == 1:
@@ -168,17 +261,18 @@ def attention_to_queries(
         p = tl.exp(tl.where(seen, scores, float("-inf")) - level[:, None])
         change = tl.dot(g, v, input_precision=PRECISION)
         if DROPS:
-            change = tl.where(stays(words_ptr, threshold, head * queries + t, first, keys, COLUMNS), change * keep, 0.0)
+            change = tl.where(stays(words_ptr, threshold, row, first, keys, COLUMNS), change * keep, 0.0)
         change = p * (change - slope[:, None]) * scale
         total = tl.dot(change.to(k.dtype), k, total, input_precision=PRECISION)
-    out = out_ptr + (head * queries + t)[:, None] * E + e[None, :]
+    out = out_ptr + row[:, None] * E + e[None, :]
     tl.store(out, total.to(out_ptr.dtype.element_ty), rows[:, None] & (e < E)[None, :])
 
 
 def attention_to_keys(
-    k_out_ptr, v_out_ptr, g_ptr, q_ptr, k_ptr, v_ptr, mask_ptr, words_ptr, sums_ptr, slope_ptr,
+    k_out_ptr, v_out_ptr, g_ptr, q_ptr, k_ptr, v_ptr, mask_ptr, words_ptr, table_ptr, sums_ptr, slope_ptr,
     queries, keys, heads, group, q_b, q_h, q_t, k_b, k_h, k_s, v_b, v_h, v_s, m_b, m_h, m_t, m_s, scale, threshold, keep,
-    CAUSAL: tl.constexpr, MASK: tl.constexpr, DROPS: tl.constexpr, ALIGNED: tl.constexpr, PRECISION: tl.constexpr,
+    left, right, TABLE: tl.constexpr, CAUSAL: tl.constexpr, BEHIND: tl.constexpr, MASK: tl.constexpr, DROPS: tl.constexpr,
+    ALIGNED: tl.constexpr, PRECISION: tl.constexpr,
     E: tl.constexpr, V: tl.constexpr, WIDE_E: tl.constexpr, WIDE_V: tl.constexpr, ROWS: tl.constexpr, COLUMNS: tl.constexpr,
 ):  # fmt: skip
     """The gradients of a block of keys and of their values: over all queries that see it. ROWS are those of queries."""
@@ -187,6 +281,15 @@ def attention_to_keys(
     head = (tl.program_id(0) // blocks).to(tl.int64)
     b = head // heads
     h = head % heads
+    first_q, first_k, low, high = 0, 0, 0, 0
+    if TABLE:
+        clear(k_out_ptr, 0.0, table_ptr, b, block, blocks, heads, h, 1, COLUMNS, E, WIDE_E)
+        clear(v_out_ptr, 0.0, table_ptr, b, block, blocks, heads, h, 1, COLUMNS, V, WIDE_V)
+        first_q, queries, first_k, keys = sequence(table_ptr, b)
+        low = keys - queries - left  # query t sees keys t + low to t + high
+        high = keys - queries + right
+        if block * COLUMNS >= keys:
+            return
     if ALIGNED:
         q_b, q_h, q_t = sixteens(q_b), sixteens(q_h), sixteens(q_t)
         k_b, k_h, k_s = sixteens(k_b), sixteens(k_h), sixteens(k_s)
@@ -194,35 +297,40 @@ def attention_to_keys(
     far_q = q_t.to(tl.int64)  # from block to block; inside of one 32 bits are enough
     far_k = k_s.to(tl.int64)
     far_v = v_s.to(tl.int64)
-    m_t = m_t.to(tl.int64)
-    m_s = m_s.to(tl.int64)
+    if MASK != 0:
+        m_t = m_t.to(tl.int64)
+        m_s = m_s.to(tl.int64)
+        mask_ptr += b * m_b + h * m_h
     i = tl.arange(0, ROWS)
     j = tl.arange(0, COLUMNS)
     s = block * COLUMNS + j
     e = tl.arange(0, WIDE_E)
     c = tl.arange(0, WIDE_V)
     columns = s < keys
-    k_ptr += b * k_b + h // group * k_h + block * COLUMNS * far_k
-    v_ptr += b * v_b + h // group * v_h + block * COLUMNS * far_v
+    k_ptr += b * k_b + h // group * k_h + (first_k + block * COLUMNS) * far_k
+    v_ptr += b * v_b + h // group * v_h + (first_k + block * COLUMNS) * far_v
     k = tl.load(k_ptr + j[:, None] * k_s + e[None, :], columns[:, None] & (e < E)[None, :], other=0.0)
     v = tl.load(v_ptr + j[:, None] * v_s + c[None, :], columns[:, None] & (c < V)[None, :], other=0.0)
-    q_ptr += b * q_b + h * q_h
-    mask_ptr += b * m_b + h * m_h
+    q_ptr += b * q_b + h * q_h + first_q * far_q
     to_k = tl.zeros([COLUMNS, WIDE_E], tl.float32)
     to_v = tl.zeros([COLUMNS, WIDE_V], tl.float32)
-    begin = block * COLUMNS // ROWS * ROWS if CAUSAL else 0
-    for first in range(begin, queries, ROWS):
+    begin = tl.maximum(0, block * COLUMNS - high) // ROWS * ROWS if CAUSAL else 0
+    end = tl.minimum(queries, (block + 1) * COLUMNS - low) if BEHIND else queries
+    for first in range(begin, end, ROWS):
         t = first + i
+        row = (first_q + t).to(tl.int64) * heads + h if TABLE else head * queries + t
         rows = t < queries
         q = tl.load(q_ptr + first * far_q + i[:, None] * q_t + e[None, :], rows[:, None] & (e < E)[None, :], other=0.0)
-        g = tl.load(g_ptr + (head * queries + t)[:, None] * V + c[None, :], rows[:, None] & (c < V)[None, :], other=0.0)
-        level = tl.load(sums_ptr + head * queries + t, rows, other=float("inf"))
+        g = tl.load(g_ptr + row[:, None] * V + c[None, :], rows[:, None] & (c < V)[None, :], other=0.0)
+        level = tl.load(sums_ptr + row, rows, other=float("inf"))
         level = tl.where(level == float("-inf"), float("inf"), level)
-        slope = tl.load(slope_ptr + head * queries + t, rows, other=0.0)
+        slope = tl.load(slope_ptr + row, rows, other=0.0)
         scores = tl.dot(k, tl.trans(q), input_precision=PRECISION) * scale  # (keys, queries)
         seen = columns[:, None] & rows[None, :]
         if CAUSAL:
-            seen = seen & (s[:, None] <= t[None, :])
+            seen = seen & (s[:, None] <= t[None, :] + high)
+        if BEHIND:
+            seen = seen & (s[:, None] >= t[None, :] + low)
         if MASK != 0:
             given = tl.load(mask_ptr + t[None, :] * m_t + s[:, None] * m_s, seen, other=0)
             if MASK == 1:
@@ -233,13 +341,13 @@ def attention_to_keys(
         change = tl.dot(v, tl.trans(g), input_precision=PRECISION)
         used = p
         if DROPS:
-            there = stays(words_ptr, threshold, head * queries + t, block * COLUMNS, keys, COLUMNS)
+            there = stays(words_ptr, threshold, row, block * COLUMNS, keys, COLUMNS)
             factor = tl.trans(tl.where(there, keep, 0.0))
             used = p * factor
             change = change * factor
         to_v = tl.dot(used.to(g.dtype), g, to_v, input_precision=PRECISION)
         change = p * (change - slope[None, :]) * scale
         to_k = tl.dot(change.to(q.dtype), q, to_k, input_precision=PRECISION)
-    place = (head * keys + s)[:, None]
+    place = ((first_k + s).to(tl.int64) * heads + h if TABLE else head * keys + s)[:, None]
     tl.store(k_out_ptr + place * E + e[None, :], to_k.to(k_out_ptr.dtype.element_ty), columns[:, None] & (e < E)[None, :])
     tl.store(v_out_ptr + place * V + c[None, :], to_v.to(v_out_ptr.dtype.element_ty), columns[:, None] & (c < V)[None, :])
