@@ -29,7 +29,6 @@ F.layer_norm(a, [3]).values(); F.rms_norm(a, [3]).values(); F.gelu(a).values(); 
 a.is_same_size(b); t.autograd.grad((a * a).sum(), a)[0].values(); F.dropout(a, 0.).values()
 t.autograd.grad(a.to_padded_tensor(0).pow(3).sum(), a)[0].values()
 F.scaled_dot_product_attention(*[a.unflatten(-1, [1, 3]).transpose(1, 2)] * 3).transpose(1, 2).values()
-F.scaled_dot_product_attention(*[a.unflatten(-1, [3, 1]).transpose(1, 2)] * 3, is_causal=True, scale=.3).transpose(1, 2).values()
 a._min_seqlen, a._max_seqlen; t.nested.nested_tensor_from_jagged(t.arange(10.).reshape(5, 2), t.tensor([0, 2, 5]))
 t.nested.nested_tensor_from_jagged(t.arange(10.).reshape(5, 2), t.tensor([0, 2, 5]), t.tensor([1, 2])).unbind()
 t.nested.nested_tensor_from_jagged(t.ones(5, 2), t.tensor([0, 2, 5]), t.tensor([1, 2]))

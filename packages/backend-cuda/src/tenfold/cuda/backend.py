@@ -7,8 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from tenfold.cuda import availability, runtime, seeding
+from tenfold.cuda import availability, pinned, runtime, seeding
 from tenfold.dispatch.devices import Backend
+from tenfold.tensor.tensor import wrap
 
 DTYPES = (
     "bool", "uint8", "int8", "int16", "int32", "int64", "uint16", "uint32", "uint64",
@@ -52,6 +53,23 @@ class CudaBackend(Backend):
         if not isinstance(array, np.ndarray):  # drawn or counted on the device (sampling.py)
             return array
         return runtime.current().from_host(array, self._index(index))
+
+    def from_numpy_later(self, array: Any, index: int | None) -> Any:
+        """`from_numpy` of an array that stays as it is until the copy is done: from pinned memory the GPU reads it there."""
+        if not self.is_pinned(array) or not array.size:
+            return self.from_numpy(array, index)
+        self.require_dtype(array.dtype)
+        return pinned.from_host(runtime.current(), array, self._index(index))
+
+    def pin_memory(self, tensor: Any) -> Any:
+        """A copy of a CPU tensor in pinned memory; the tensor itself if it lies there, and in the interpreter."""
+        if runtime.is_replaced() or self.is_pinned(tensor._array):
+            return tensor
+        return wrap(pinned.empty(runtime.current().module, tensor._array), tensor._key).copy_(tensor)
+
+    def is_pinned(self, array: Any) -> bool:
+        """Whether an array lies in pinned memory."""
+        return isinstance(array, np.ndarray) and pinned.is_pinned(array)
 
     def to_numpy(self, array: Any) -> Any:
         return runtime.current().to_host(array)

@@ -331,7 +331,9 @@ def accelerator_backend() -> Backend | None:
     return backend if backend.is_available() else None
 
 
-def require_accelerator() -> None:
-    """RuntimeError where there is no device besides the CPU."""
-    if accelerator_backend() is None:
+def require_accelerator() -> Backend:
+    """The same, or RuntimeError."""
+    backend = accelerator_backend()
+    if backend is None:
         raise RuntimeError("Cannot access accelerator device when none is available.")
+    return backend

@@ -12,11 +12,13 @@ from tenfold.dispatch.operators import op
 
 
 @kernel(op.to_device, device=ANY_DEVICE)
-def to_device(backend: Any, input: Any, device: Any) -> Any:
+def to_device(backend: Any, input: Any, device: Any, non_blocking: bool) -> Any:
     host = backend.to_numpy(input)
     if device is devices.CPU and backend.name == "cpu":
         host = np.array(host)
-    return device.backend.from_numpy(host, device.index), device
+    backend = device.backend
+    receive = getattr(backend, "from_numpy_later" if non_blocking else "from_numpy", backend.from_numpy)
+    return receive(host, device.index), device
 
 
 @kernel(op.clone, device=ANY_DEVICE)

@@ -57,8 +57,8 @@ def _(input: Any, dtype: Any) -> Meta:
 
 
 @primitive("conversion", method=None, name="to_device", moves=True)
-def _to_device(input: Tensor, device: Any) -> Tensor:
-    """A copy on another device: what `Tensor.to(device)` runs.
+def _to_device(input: Tensor, device: Any, non_blocking: bool = False) -> Tensor:
+    """A copy on another device: what `Tensor.to(device)` runs; with `non_blocking` it may still be under way.
 
     >>> import tenfold
     >>> tenfold.op.to_device(tenfold.ones(2), tenfold.device("cpu"))
@@ -67,7 +67,7 @@ def _to_device(input: Tensor, device: Any) -> Tensor:
 
 
 @_to_device.rule
-def _(input: Any, device: Any) -> Any:
+def _(input: Any, device: Any, non_blocking: bool) -> Any:
     if device is not devices.META:
         raise NotImplementedError(f"to_device: Cannot copy out of meta tensor; no data! Create it on {device} instead")
     return input, device
@@ -100,7 +100,8 @@ def to(
     if device is not None:
         target = devices.located(device)
         if target is not input.device:
-            result = _to_device(result, target)
+            read = target is devices.CPU and (dtype not in (None, input.dtype) or memory_format.order)  # below, at once
+            result = _to_device(result, target, non_blocking and not read)
     if dtype is not None and dtype is not input.dtype:
         result = _to_dtype(result, dtype)
     if result is input and copy:
@@ -182,7 +183,7 @@ def cuda(input: Tensor, device: Any = None, non_blocking: bool = False, memory_f
         device = f"cuda:{device}"
     if device is not None and str(device).partition(":")[0] != "cuda":
         raise RuntimeError(f"cuda: Invalid device, must be cuda device, got {device}")
-    return to(input, "cuda" if device is None else device, memory_format=memory_format)
+    return to(input, "cuda" if device is None else device, non_blocking=non_blocking, memory_format=memory_format)
 
 
 # PyTorch's names of tensor types, as `Tensor.type()` gives and takes them.

@@ -7,7 +7,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from tenfold.dispatch.devices import located, require_accelerator
+from tenfold.dispatch.devices import located
 from tenfold.dispatch.runtime import RUNTIME
 from tenfold.dispatch.services import SERVICES
 from tenfold.types.dtypes import dtype
@@ -155,14 +155,14 @@ class Memory:
         return self._made(copy._array, copy._key.device)
 
     def pin_memory(self, device: Any = "cuda") -> Self:
-        """Refused without an accelerator, as in PyTorch; the storage itself where there is one: host memory is not pinned."""
+        """The same bytes in pinned memory. Refused without an accelerator, as in PyTorch."""
         if self.key.device.type != "cpu":
             raise TypeError(f"cannot pin '{self.type()}' only CPU memory can be pinned")
-        require_accelerator()
-        return self
+        copy = self._bytes().pin_memory()
+        return self._made(copy._array, copy._key.device)
 
     def is_pinned(self, device: Any = "cuda") -> bool:
-        return False
+        return bool(self._bytes().is_pinned())
 
     def is_shared(self) -> bool:
         """Whether other processes can have this memory, too."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import tenfold
-from tenfold import Tensor
+from tenfold import Tensor, op
 from tenfold.nested.jagged import NestedTensor
 from tenfold.nested.table import JAGGED, knows
 
@@ -76,32 +76,26 @@ def attention(
     if ragged < query.dim() - 2 and len({x._ragged_idx for x in (query, key, value)}) == 1 and query.dim() == 4 and ragged == 1:
         return query.like(func(query._held, key._held, value._held, **options))
     q, k, v = (x.packed() for x in (query, key, value))
-    if dropout_p == 0.0 and _one_behind_the_other(q, k, v, is_causal, enable_gqa):
-        return q.like(_of_sequences(q, k, v, is_causal, scale, enable_gqa).movedim(0, ragged - 1), ragged)
+    if dropout_p == 0.0 and _one_behind_the_other(q, k, v, is_causal):
+        return q.like(_of_sequences(q, k, v, is_causal, scale).movedim(0, ragged - 1), ragged)
     rows = [func(*row, **options) for row in zip(q.rows(), k.rows(), v.rows())]
     return q.like(tenfold.cat(rows, ragged - 1), ragged)
 
 
-def _one_behind_the_other(query: Any, key: Any, value: Any, is_causal: bool, enable_gqa: bool) -> bool:
+def _one_behind_the_other(query: Any, key: Any, value: Any, is_causal: bool) -> bool:
     """Whether attention over sequences of different lengths does it; it counts causal from the last key, not from the first."""
     three = query, key, value
     if any(x.dim() != 4 or x._ragged_idx != 2 or x.dtype is not query.dtype or len(x) != len(query) for x in three):
         return False
     if key._offsets is not value._offsets or (is_causal and query._offsets is not key._offsets):
         return False
-    of_query, of_key, of_value = (x._held.shape[0] for x in three)
-    in_groups = enable_gqa and of_key > 0 and of_query % of_key == 0
-    same_features: bool = query._held.shape[2] == key._held.shape[2]
-    return same_features and of_key == of_value and (of_query == of_key or in_groups)
+    q, k, v = (x._held.shape for x in three)
+    return bool(q[0] == k[0] == v[0] and q[2] == k[2])
 
 
-def _of_sequences(query: Any, key: Any, value: Any, is_causal: bool, scale: float | None, enable_gqa: bool) -> Tensor:
+def _of_sequences(query: Any, key: Any, value: Any, is_causal: bool, scale: float | None) -> Tensor:
     """(T, heads, V)"""
-    from tenfold.nn.attention.varlen import varlen_attn  # whose package is there: the operator that is answered is its own
-
-    starts = [x._offsets.to(tenfold.int32) for x in (query, key)]
-    window = (-1, 0) if is_causal else (-1, -1)
     given = [x._held.movedim(1, 0) for x in (query, key, value)]
-    longest = query._max_seqlen, key._max_seqlen
-    found: Tensor = varlen_attn(*given, *starts, *longest, scale=scale, window_size=window, enable_gqa=enable_gqa)
-    return found
+    longest, right = (query._max_seqlen, key._max_seqlen), 0 if is_causal else -1
+    out, _ = op.fused_varlen_attention(*given, query._offsets, key._offsets, None, *longest, scale, -1, right)
+    return out  # type: ignore[no-any-return]

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from tenfold.cuda import runtime
+from tenfold.cuda import pinned, runtime
 from tenfold.cuda.attaching import kernel
 from tenfold.cuda.kernels.array_kernels import cast
 from tenfold.cuda.kernels.elementwise import run
@@ -40,8 +40,10 @@ def _bounds(start: int, array: Any) -> tuple[int, int]:
 
 
 @kernel(op.to_device, device="cuda")
-def to_device(input: Any, device: Any) -> Any:
+def to_device(input: Any, device: Any, non_blocking: bool) -> Any:
     now = runtime.current()
+    if non_blocking and device.type == "cpu" and not runtime.is_replaced():
+        return pinned.to_host(now, input), device
     if device.type == "cuda" and device.index != now.index_of(input):
         return now.to_peer(input, device.index), device
     return device.backend.from_numpy(now.to_host(input), device.index), device

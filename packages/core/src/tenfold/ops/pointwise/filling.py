@@ -22,7 +22,7 @@ def copy(input: Tensor, src: Tensor, non_blocking: bool = False) -> Tensor:
     >>> tenfold.zeros(2).copy_(tenfold.tensor([1, 2]))
     tensor([1., 2.])
     """
-    return src.to(input).expand(input.shape)
+    return src.to(input, non_blocking=non_blocking and input.is_cuda).expand(input.shape)
 
 
 @copy.rule

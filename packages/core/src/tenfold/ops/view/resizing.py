@@ -5,7 +5,7 @@ from __future__ import annotations
 from math import prod
 from typing import Any
 
-from tenfold.dispatch.devices import require_accelerator
+from tenfold.dispatch.devices import accelerator_backend, require_accelerator
 from tenfold.dispatch.gradmode import set_grad_enabled
 from tenfold.dispatch.inplace import bump_version, check_writable
 from tenfold.dispatch.meta import contiguous_strides
@@ -128,16 +128,15 @@ def _is_shared(self: Tensor) -> bool:
 
 
 def _is_pinned(self: Tensor, device: Any = None) -> bool:
-    """False: host memory is not pinned here."""
-    return False
+    """Whether the accelerator reads and writes the tensor's memory by itself."""
+    return getattr(accelerator_backend(), "is_pinned", lambda array: False)(self._array)
 
 
 def _pin_memory(self: Tensor, device: Any = None) -> Tensor:
-    """Refused without an accelerator, as in PyTorch; the tensor itself where there is one: host memory is not pinned."""
+    """A copy in pinned memory, or the tensor itself where it is pinned. Refused without an accelerator, as in PyTorch."""
     if self.device.type != "cpu":
         raise RuntimeError(f"cannot pin '{self.type()}' only dense CPU tensors can be pinned")
-    require_accelerator()
-    return self
+    return getattr(require_accelerator(), "pin_memory", lambda tensor: tensor)(self)
 
 
 def _dim_order(self: Tensor, *, ambiguity_check: Any = False) -> tuple[int, ...]:

@@ -1,0 +1,59 @@
+"""Host memory that the GPU reads and writes by itself, as tensors of the CPU have it: `pin_memory()`, `non_blocking=True`.
+
+Such a copy is done when the GPU has come to it: what it reads must stay as it is until then, and what it writes is there after a
+wait for the device, as in PyTorch. The memory itself lives that long.
+"""
+
+from __future__ import annotations
+
+import sys
+from typing import Any
+
+import numpy as np
+
+from tenfold.cpu.backend import address, owner_of
+from tenfold.cuda import staging
+from tenfold.cuda.capturing import refuse
+from tenfold.cuda.runtime import order_in_memory
+
+
+def empty(cupy: Any, like: Any) -> Any:
+    """A NumPy array in pinned memory of the sizes and dtype of another array, and in its order if that has no gaps."""
+    order = order_in_memory(like) or tuple(range(like.ndim))
+    size = like.size * like.dtype.itemsize
+    memory = cupy.cuda.alloc_pinned_memory(max(size, 1))
+    flat = np.frombuffer(memory, np.uint8, size).view(like.dtype)
+    return flat.reshape([like.shape[d] for d in order]).transpose(np.argsort(order).tolist())
+
+
+def is_pinned(array: Any) -> bool:
+    """Whether a NumPy array lies in memory that `empty` gave."""
+    cupy = sys.modules.get("cupy")  # who has not loaded it has pinned nothing
+    base = owner_of(array).base
+    return cupy is not None and isinstance(getattr(base, "obj", base), cupy.cuda.PinnedMemoryPointer)
+
+
+def from_host(now: Any, array: Any, index: int) -> Any:
+    """A copy on a GPU of an array in pinned memory, read there; of one with gaps by way of `from_host` of the runtime."""
+    order = order_in_memory(array) or tuple(range(array.ndim))
+    if not array.transpose(order).flags.c_contiguous:
+        return now.from_host(array, index)
+    refuse("a tensor cannot be copied from the host", "make it before, and copy new values into it between replays")
+    result = now.empty([array.shape[d] for d in order], array.dtype, index)
+    with now.module.cuda.Device(index):
+        result.data.copy_from_host_async(address(array), array.nbytes)
+        staging.keep(now.module, array)
+    return result.transpose(np.argsort(order).tolist())
+
+
+def to_host(now: Any, array: Any) -> Any:
+    """A copy in pinned memory that the GPU writes when it comes to it."""
+    refuse("a tensor's values cannot be copied to the host", "copy them after the replay")
+    order = order_in_memory(array) or tuple(range(array.ndim))
+    with now.module.cuda.Device(now.index_of(array)):
+        source = now.module.ascontiguousarray(array.transpose(order))
+        found = empty(now.module, source)
+        if array.size:
+            source.data.copy_to_host_async(address(found), source.nbytes)
+            staging.keep(now.module, found)
+    return found.transpose(np.argsort(order).tolist())

@@ -1,0 +1,74 @@
+"""Scenarios of pinned memory: what `pin_memory` gives, and which copies wait for nothing."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import stub
+from scenarios import DEVICE, array
+
+import tenfold
+from tenfold import cuda
+from tenfold.cuda import staging
+
+
+def counted(work, **expected):
+    assert {name: work.counts[name] for name in expected} == expected, work
+    return work
+
+
+def case_pinned_tensors_are_copies_in_pinned_memory():
+    for dtype in (tenfold.float32, tenfold.bfloat16, tenfold.bool):
+        x = tenfold.arange(12).reshape(3, 4).to(dtype)
+        for given in (x, x.T, x[:, ::2], x[:0]):
+            pinned = given.pin_memory()
+            assert pinned.is_pinned()
+            assert not given.is_pinned()
+            assert pinned.equal(given)
+            assert pinned.pin_memory() is pinned
+            assert pinned[1:].is_pinned()
+        assert x.T.pin_memory().stride() == x.T.stride()
+    assert tenfold.ones(2, requires_grad=True).pin_memory().requires_grad
+    with pytest.raises(RuntimeError, match="cannot pin"):
+        array(2).pin_memory()
+    assert not array(2).is_pinned()
+
+
+def case_what_is_pinned_is_read_where_it_lies():
+    x = tenfold.ones(64, 4).pin_memory()
+    sent = staging.send
+    staging.send = None  # no other memory is taken
+    try:
+        for given in (x, x.T, x[3:]):
+            work = counted(stub.work(lambda given=given: given.to(DEVICE, non_blocking=True)), to_device=1, sync=0, to_host=0)
+            assert not work.names
+        counted(stub.work(lambda: x.cuda(non_blocking=True)), to_device=1, sync=0)
+    finally:
+        staging.send = sent
+    y = array(64, 4)
+    counted(stub.work(lambda: y.copy_(x, non_blocking=True)), to_device=1, sync=0)
+    counted(stub.work(lambda: x.to(DEVICE)), to_device=1, sync=0)
+    counted(stub.work(lambda: x[:, ::2].to(DEVICE, non_blocking=True)), to_device=1, sync=0)
+
+
+def case_copies_to_the_host_need_not_wait():
+    y = tenfold.arange(12.0).reshape(3, 4).to(DEVICE)
+    cuda.set_sync_debug_mode("error")
+    try:
+        for given in (y, y.T, y[1:], y[:0]):
+            found = []
+            work = stub.work(lambda given=given, found=found: found.append(given.to("cpu", non_blocking=True)))
+            counted(work, to_host=int(given.numel() > 0), sync=0)
+            assert found[0].is_pinned()
+            assert found[0].stride() == given.stride()
+        for waiting in (
+            lambda: y.cpu(),
+            lambda: y.to("cpu", tenfold.float64, non_blocking=True),
+            lambda: tenfold.empty(3, 4).copy_(y, non_blocking=True),
+        ):
+            with pytest.raises(RuntimeError, match="synchronizing"):
+                waiting()
+    finally:
+        cuda.set_sync_debug_mode(0)
+    cuda.synchronize()
+    assert y.to("cpu", non_blocking=True).numpy().dtype == np.float32
