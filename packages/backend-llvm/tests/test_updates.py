@@ -1,4 +1,4 @@
-"""The native step of small parameters: the numbers of the step from Python, its refusals, versions and references."""
+"""The native step of many parameters: the numbers of the step from Python, its refusals, versions and references."""
 
 from __future__ import annotations
 
@@ -33,11 +33,11 @@ def _compiled():
 
 
 def served(tensors, numbers=NUMBERS):
-    return optim.native_update().step(optim.MOMENTUM, len(tensors) == 3, False, False)(list(tensors), numbers) is True
+    return optim.native_update().step(optim.MOMENTUM, len(tensors) == 3, False, False)([list(tensors)], numbers) == 1
 
 
 @pytest.mark.parametrize("dtype", [tenfold.float32, tenfold.float64])
-@pytest.mark.parametrize("shape", [(), (1,), (7,), (3, 5), (64, 64)])
+@pytest.mark.parametrize("shape", [(), (1,), (7,), (3, 5), (64, 64), (65, 64), (2, 4096), (3, 7001)])
 def test_numbers_and_versions(shape, dtype):
     param, grad = made(shape, dtype)
     before, version = param.detach().clone(), param._version
@@ -55,11 +55,10 @@ def test_what_python_looks_at():
     fresh = tenfold.zeros(3, 5)
     with tenfold.inference_mode():
         inference = tenfold.zeros(3, 5)
-    large = made((65, 64))
     frozen = np.zeros((3, 5), np.float32)
     frozen.flags.writeable = False
     for first, second in (
-        (rows[1:], rows[:-1]), (rows[:-1], rows[1:]), (guarded, grad), (fresh, grad), (inference, grad), large, (param, param),
+        (rows[1:], rows[:-1]), (rows[:-1], rows[1:]), (guarded, grad), (fresh, grad), (inference, grad), (param, param),
         (param, grad.double()), (param, grad[:, :4]), (param, made((5, 3))[1]), (made((0, 3))), (param, tenfold.zeros(5, 3).t()),
         (param.to(tenfold.float16), grad.to(tenfold.float16)), (param, tenfold.zeros(3, 5, device="meta")),
     ):  # fmt: skip
@@ -71,6 +70,36 @@ def test_what_python_looks_at():
     both = tenfold.from_numpy(np.ones((6, 5), np.float32))
     first, second = both[:3], both[3:]  # one beside the other
     assert served((first, second)) or first.untyped_storage().guarded
+
+
+def test_many_rows_up_to_one_which_python_looks_at():
+    plain = [made(shape, seed=n) for n, shape in enumerate([(3,), (70, 70), (), (4096,)])]
+    odd = made((5, 3))[0], made((3, 5))[1]
+    expected = [(p.detach() - 0.1 * g).numpy() for p, g in plain]
+    rows = [list(pair) for pair in (*plain[:3], odd, plain[3])]
+    assert optim.native_update().step(optim.MOMENTUM, False, False, False)(rows, NUMBERS) == 3
+    assert [p._version for p, _ in plain] == [1, 1, 1, 0]
+    for (p, _), numbers in zip(plain[:3], expected):
+        np.testing.assert_allclose(p.detach().numpy(), numbers, rtol=1e-6)
+    asked = []
+    optim._updated(rows[3:], NUMBERS, asked.append, optim.MOMENTUM, False, False, False)
+    assert asked == [0]
+    np.testing.assert_allclose(plain[3][0].detach().numpy(), expected[3], rtol=1e-6)
+    assert optim.native_update().step(optim.MOMENTUM, False, False, False)([], NUMBERS) == 0
+
+
+def test_parameters_that_have_taken_different_numbers_of_steps():
+    def run(**options):
+        params = [nn.Parameter(tenfold.full((n,), float(n))) for n in (3, 5000, 2, 7)]
+        optimizer = tenfold.optim.AdamW(params, **options)
+        for step in range(5):
+            for k, p in enumerate(params):
+                p.grad = None if (step + k) % 3 == 0 else tenfold.full(p.shape, 0.5 * step - k)
+            optimizer.step()
+        return [p.detach().numpy() for p in params]
+
+    for ours, plain in zip(run(), run(foreach=False)):
+        np.testing.assert_allclose(ours, plain, rtol=1e-6)
 
 
 def test_a_counted_step():

@@ -31,6 +31,7 @@ class GradientRule:
     owner: str
     label: Any = None  # function of a node: its name, where that depends on the call
     results: tuple[int, ...] | None = None  # which of several results have a gradient; None: all floating ones
+    together: Any = None  # one function for all of `rules`, where all are wanted
 
     @property
     def location(self) -> str:
@@ -42,10 +43,13 @@ class GradientRule:
 GRADIENTS: dict[str, GradientRule] = {}
 
 
-def gradient(target: Any, /, *, node: str | None = None, label: Any = None, **rules: Callable[..., Any]) -> None:
+def gradient(
+    target: Any, /, *, node: str | None = None, label: Any = None, together: Any = None, **rules: Callable[..., Any]
+) -> None:
     """Attach gradient rules, one for each differentiable parameter, in the order of the edges of the node.
 
     Formula: the rule of parameter p returns g @ d(result)/d(p), conjugated for complex numbers as PyTorch does.
+    `together` returns what all of them do, in fewer steps; it names what they name, and is called where all are wanted.
     Raises TypeError when a rule names something that the operator does not have, RuntimeError on a second owner.
 
     >>> from tenfold import op
@@ -57,10 +61,11 @@ def gradient(target: Any, /, *, node: str | None = None, label: Any = None, **ru
     for name, rule in rules.items():
         _check_parameter(operator, name)
         _check_rule(operator, rule, ("g",))
-    _register(
-        operator,
-        GradientRule(operator, rules, None, node or node_name(operator.name), plugins.current_owner(_first(rules)), label),
-    )
+    if together is not None:
+        _check_rule(operator, together, ("g",))
+    owner = plugins.current_owner(_first(rules))
+    name = node or node_name(operator.name)
+    _register(operator, GradientRule(operator, rules, None, name, owner, label, together=together))
 
 
 def _first(rules: dict[str, Any]) -> Any:

@@ -204,6 +204,7 @@ class _Source:
             "modified": modified, "alias": alias, "restore": restore, "restore_output": restore_output,
             "attach_outputs": attach_outputs, "filled": filled, "WATCH": WATCH, "NUMBERS": NUMBERS, "dtype": dtype,
             "__name__": "tenfold.dispatch.operators", **{f"rule_{n}": f for n, f in functions.items()},
+            "together": rule.together,
         }  # fmt: skip
 
     def saved_names(self) -> list[str]:
@@ -326,6 +327,9 @@ class _Source:
             assert len(self.diff) == 1, "a list parameter is differentiated alone, or by a joint rule"
             call = ", ".join(self.needs[self.diff[0].name])
             return [*lines, f"        return rule_{self.diff[0].name}({call})"]
+        if self.rule.together:
+            names = ", ".join(inspect.signature(self.rule.together).parameters)
+            lines += ["        if None not in wanted:", f"            return together({names})"]
         results = []
         for position, p in enumerate(self.diff):
             call = f"rule_{p.name}({', '.join(self.needs[p.name])})"

@@ -11,8 +11,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from tenfold.cpu import blas
+from tenfold.llvm import session as sessions
 from tenfold.llvm.large_products import BLOCK_ROWS, UNROLLED, depth_of, products, tile_of
-from tenfold.llvm.programs import Compiled, empty
+from tenfold.llvm.programs import Compiled
 from tenfold.llvm.storage import FLOAT32, FLOAT64, Stored
 from tenfold.llvm.writer import registers
 from tenfold.settings.threads import get_num_threads, on_change
@@ -38,7 +39,10 @@ class Plan(NamedTuple):
     """What a product of arrays of these sizes and distances needs beside their addresses."""
 
     key: tuple[Any, ...]  # of the code
-    stored: Stored
+    address: int
+    launch: Any
+    allocate: Any  # the function that makes the result
+    dtype: Any
     shape: tuple[int, ...]  # of the result
     items: int
     numbers: tuple[int, ...]
@@ -75,9 +79,12 @@ def _product(a: Array, b: Array, b_shape: tuple[int, ...], b_strides: tuple[int,
         return found if found is NotImplemented else found.reshape(*a.shape[:-1], b_shape[1])
     if plan is None or type(a) is not np.ndarray or type(b) is not np.ndarray or not (a.flags.aligned and b.flags.aligned):
         return NotImplemented
-    out = empty(plan.shape, plan.stored)
-    done = PRODUCTS.run(plan.key, plan.items, 1, a, b, 0 if start is None else start, out, *plan.numbers)
-    return out if done else NotImplemented
+    key, address, launch, allocate, dtype, shape, items, numbers = plan
+    if sessions.USED:
+        sessions.use(PRODUCTS, *key)
+    out = allocate(shape, dtype)
+    launch(address, items, 1, a, b, 0 if start is None else start, out, *numbers)
+    return out
 
 
 def _plan(
@@ -102,7 +109,12 @@ def _plan(
     depths = -(-k // depth_of(stored))
     step = -(-k // (depths * UNROLLED)) * UNROLLED
     numbers = across, down, start_row, m, n, k, block, span * tile.width, spans, step
-    return Plan((stored, a_turned, laid, b_turned), stored, (*a_shape[:-1], n), -(-m // block) * spans, numbers)
+    key, session = (stored, a_turned, laid, b_turned), sessions.session()
+    address = PRODUCTS.address(*key)
+    if session is None or not address:
+        return None
+    allocate = session.memory.allocator(m * n * stored.size)
+    return Plan(key, address, session.launch, allocate, dtype, (*a_shape[:-1], n), -(-m // block) * spans, numbers)
 
 
 def _joined(shape: tuple[int, ...], strides: tuple[int, ...]) -> tuple[int, int]:

@@ -62,7 +62,11 @@ class Memory:
             size = 1
             for n in shape:
                 size *= n
-        return (self._empty if size * dtype.itemsize >= CACHED_FROM else np.empty)(shape, dtype)
+        return self.allocator(size * dtype.itemsize)(shape, dtype)
+
+    def allocator(self, size_bytes: int) -> Any:
+        """What makes new arrays of this size, as `np.empty` does."""
+        return self._empty if size_bytes >= CACHED_FROM else np.empty
 
     def statistics(self) -> dict[str, int]:
         """Bytes in use, at most so far, and kept for reuse; how often a kept block served, and how often none did."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import cache, partial
 from types import SimpleNamespace
 from typing import Any
@@ -58,26 +59,26 @@ def _sgd(stored: Stored, momentum: bool, nesterov: bool, decays: bool) -> Rows:
     return _update(stored, 3, [p + (g + buffer * keep if nesterov else buffer) * step, buffer], 5)
 
 
-def _never(tensors: list[Any], numbers: tuple[float, ...]) -> bool:
-    return False
+def _none(rows: list[list[Any]], numbers: tuple[float, ...]) -> int:
+    return 0
 
 
 class Update:
-    """The native step of small parameters, where there are native call paths."""
+    """The native step of many parameters, where there are native call paths."""
 
     def __init__(self) -> None:
         session = sessions.session()
         self.run: Any = None
         if session is not None and session.paths is not None:
             session.paths.look_for_parameters()
-            session.native.cell("u_most").value = PIECE
+            session.native.cell("u_piece").value = PIECE
             self.run = session.native.builtin("update", None, 0)
 
     def step(self, program: Program, *variant: Any) -> Any:
-        """What updates all but the last tensor, if the call is plain, as (tensors, numbers) -> whether it did."""
+        """What updates all but the last tensor of each row while the rows are plain: (rows, numbers) -> how many were."""
         single, double = program.known((FLOAT32, *variant)), program.known((FLOAT64, *variant))
         if self.run is None or not (single or double):
-            return _never
+            return _none
         return partial(self.run, single, double)
 
 
@@ -178,24 +179,42 @@ def _sgd_rule() -> Any:
     return SGD
 
 
+def _updated(
+    rows: list[list[Any]], numbers: tuple[float, ...], beneath: Callable[[int], None], program: Program, *variant: Any
+) -> None:
+    """Update all rows by the same numbers, in one native call where they are plain; `beneath` is the rule for one row."""
+    done = native_update().step(program, *variant)(rows, numbers)
+    while done < len(rows):
+        if not _in_place(rows[done], numbers, program, *variant):
+            beneath(done)
+        done += 1
+        if done < len(rows):
+            done += native_update().step(program, *variant)(rows[done:], numbers)
+
+
 def adam(params: list[Any], grads: list[Any], states: list[Any], group: Any) -> None:
     """A step of Adam or AdamW."""
     options, rule = _options(group), _adam_rule().update
-    lr, (beta1, beta2), eps, weight_decay = options.lr, options.betas, options.eps, options.weight_decay
+    counts = [_counted(state) for state in states]
+    if options.amsgrad:
+        for param, grad, state in zip(params, grads, states):
+            rule(param, -grad if options.maximize else grad, state, options)
+        return
+    (beta1, beta2), weight_decay, lr = options.betas, options.weight_decay, options.lr
     decay_of = "nothing" if not weight_decay else "parameter" if options.decoupled_weight_decay else "gradient"
     decay = 1 - lr * weight_decay if decay_of == "parameter" else weight_decay
-    sign = -1.0 if options.maximize else 1.0
-    step = native_update().step(ADAM, decay_of)
-    for param, grad, state in zip(params, grads, states):
-        t = _counted(state)
-        if not options.amsgrad:
-            unbias = (1 - beta2**t) ** 0.5
-            numbers = (sign, float(decay), 1 - beta1, beta2, 1 - beta2, eps * unbias, -lr * unbias / (1 - beta1**t))
-            tensors = [param, state["exp_avg"], state["exp_avg_sq"], grad]
-            plain = tuple(map(float, numbers))
-            if step(tensors, plain) is True or _in_place(tensors, plain, ADAM, decay_of):
-                continue
-        rule(param, -grad if options.maximize else grad, state, options)
+    rows = [[p, state["exp_avg"], state["exp_avg_sq"], g] for p, g, state in zip(params, grads, states)]
+    for t in dict.fromkeys(counts):  # those that have taken as many steps: nearly always all
+        mine = [k for k, count in enumerate(counts) if count == t] if counts.count(t) < len(counts) else range(len(counts))
+
+        def beneath(number: int, mine: Any = mine) -> None:
+            param, _, _, grad = rows[mine[number]]
+            rule(param, -grad if options.maximize else grad, states[mine[number]], options)
+
+        unbias = (1 - beta2**t) ** 0.5
+        numbers = (decay, 1 - beta1, beta2, 1 - beta2, options.eps * unbias, -lr * unbias / (1 - beta1**t))
+        plain = (-1.0 if options.maximize else 1.0, *map(float, numbers))
+        _updated([rows[k] for k in mine], plain, beneath, ADAM, decay_of)
 
 
 def sgd(params: list[Any], grads: list[Any], states: list[Any], group: Any) -> None:
@@ -204,16 +223,23 @@ def sgd(params: list[Any], grads: list[Any], states: list[Any], group: Any) -> N
     momentum, weight_decay = float(options.momentum), float(options.weight_decay)
     numbers = (-1.0 if options.maximize else 1.0, weight_decay, momentum, 1 - float(options.dampening), -float(options.lr))
     variant = bool(options.nesterov), weight_decay != 0
-    update = native_update()
-    steps = {kept: update.step(MOMENTUM, kept, *variant) for kept in ((False, True) if momentum else (False,))}
+
+    def alone(param: Any, grad: Any, state: Any) -> None:
+        rule(param, -grad if options.maximize else grad, state, options)
+
+    ready: list[Any] = []
     for param, grad, state in zip(params, grads, states):
         buffer = state.get("momentum_buffer") if momentum else None
-        tensors = [param, grad] if buffer is None else [param, buffer, grad]
-        kept = buffer is not None
-        ready = kept or not momentum
-        if ready and (steps[kept](tensors, numbers) is True or _in_place(tensors, numbers, MOMENTUM, kept, *variant)):
-            continue
-        rule(param, -grad if options.maximize else grad, state, options)
+        if momentum and buffer is None:
+            alone(param, grad, state)
+        else:
+            ready.append(([param, buffer, grad] if momentum else [param, grad], state))
+
+    def beneath(number: int) -> None:
+        tensors, state = ready[number]
+        alone(tensors[0], tensors[-1], state)
+
+    _updated([tensors for tensors, _ in ready], numbers, beneath, MOMENTUM, bool(momentum), *variant)
 
 
 def attach() -> None:

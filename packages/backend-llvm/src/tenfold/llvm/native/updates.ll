@@ -1,20 +1,47 @@
-; update(address32, address64, tensors, numbers): run a fused step (kernels/optim.py) on a list of plain tensors, of which all but
-; the last are written: True, or NotImplemented for what Python looks at. Served here: tensors of the CPU of one dtype and shape,
-; few elements, none in another's memory, whose storages are there and unguarded.
+; update(address32, address64, rows, numbers): run a fused step (kernels/optim.py) on each row, a list of plain tensors, of which
+; all but the last are written: how many rows from the first on were served, before one which Python looks at. Served here: tensors
+; of the CPU of one dtype and shape, none in another's memory, whose storages are there and unguarded.
 
 @u_guarded_at = global i64 0   ; where a storage's field lies
-@u_most = global i64 0         ; elements
+@u_piece = global i64 0        ; elements that one call of the loop updates
 declare i64 @llvm.abs.i64(i64, i1)
 
 define ptr @update(ptr %self, ptr %args, i64 %n) {
 entry:
-  %context = alloca [32 x i64], align 64
   %o0 = call ptr @pointer(ptr %args, i64 0)
   %o1 = call ptr @pointer(ptr %args, i64 1)
-  %tensors = call ptr @pointer(ptr %args, i64 2)
+  %rows = call ptr @pointer(ptr %args, i64 2)
   %numbers = call ptr @pointer(ptr %args, i64 3)
   %address32 = call i64 @PyLong_AsSsize_t(ptr %o0)
   %address64 = call i64 @PyLong_AsSsize_t(ptr %o1)
+  br label %each
+each:
+  %i = phi i64 [0, %entry], [%inext, %took]
+  %count = call i64 @word(ptr %rows, i64 2)
+  %end = icmp eq i64 %i, %count
+  br i1 %end, label %done, label %one
+one:
+  %items = call ptr @at(ptr %rows, i64 24)
+  %tensors = call ptr @pointer(ptr %items, i64 %i)
+  %found = call i64 @updated(ptr %tensors, ptr %numbers, i64 %address32, i64 %address64)
+  switch i64 %found, label %fail [
+    i64 0, label %done
+    i64 1, label %took
+  ]
+took:
+  %inext = add i64 %i, 1
+  br label %each
+done:
+  %answer = call ptr @PyLong_FromSsize_t(i64 %i)
+  ret ptr %answer
+fail:
+  ret ptr null
+}
+
+; The same for one row: 1 if it was served, 0 if not, -1 for an error.
+define internal i64 @updated(ptr %tensors, ptr %numbers, i64 %address32, i64 %address64) {
+entry:
+  %context = alloca [32 x i64], align 64
   %items = call ptr @at(ptr %tensors, i64 24)
   %count = call i64 @word(ptr %tensors, i64 2)
   %Float = load ptr, ptr @g_float
@@ -108,15 +135,11 @@ which:
   %known = or i1 %single, %double
   %there = icmp ne i64 %address, 0
   %size = call i64 @elements(ptr %ref)
-  %most = load i64, ptr @u_most
   %some = icmp sgt i64 %size, 0
-  %few = icmp sle i64 %size, %most
   %c0 = and i1 %known, %there
-  %c1 = and i1 %some, %few
-  %c = and i1 %c0, %c1
+  %c = and i1 %c0, %some
   br i1 %c, label %values, label %no
 values:
-  store i64 %size, ptr %context
   %numbers_n = call i64 @word(ptr %numbers, i64 2)
   %head = shl i64 %count, 1
   br label %value
@@ -137,12 +160,38 @@ value_take:
   store i64 %x_value, ptr %j_slot
   %jnext = add i64 %j, 1
   br label %value
-run:
+run:  ; the pieces that are whole, then the rest
   %function = inttoptr i64 %address to ptr
+  %piece = load i64, ptr @u_piece
+  %whole = udiv i64 %size, %piece
+  %taken = mul i64 %whole, %piece
+  %rest = sub i64 %size, %taken
+  %has_whole = icmp ne i64 %whole, 0
+  br i1 %has_whole, label %pieces, label %tail
+pieces:
+  store i64 %piece, ptr %context
+  call void @run(ptr %function, ptr %context, i64 %whole, i64 4)  ; in one go: nobody may change a tensor meanwhile
+  %has_rest = icmp ne i64 %rest, 0
+  br i1 %has_rest, label %advance, label %note
+advance:
+  %item_shift = select i1 %single, i64 2, i64 3
+  %bytes = shl i64 %taken, %item_shift
+  br label %advance_one
+advance_one:
+  %v = phi i64 [1, %advance], [%vnext, %advance_one]
+  %v_slot = getelementptr ptr, ptr %context, i64 %v
+  %v_begin = load ptr, ptr %v_slot
+  %v_there = getelementptr i8, ptr %v_begin, i64 %bytes
+  store ptr %v_there, ptr %v_slot
+  %vnext = add i64 %v, 1
+  %v_more = icmp slt i64 %vnext, %head
+  br i1 %v_more, label %advance_one, label %tail
+tail:
+  store i64 %rest, ptr %context
   call void %function(ptr %context, i64 0, i64 1)
   br label %note
 note:  ; each write counts
-  %w = phi i64 [0, %run], [%wnext, %noted]
+  %w = phi i64 [0, %pieces], [0, %tail], [%wnext, %noted]
   %w_end = icmp eq i64 %w, %last
   br i1 %w_end, label %yes, label %note_one
 note_one:
@@ -159,13 +208,9 @@ noted:
   %wnext = add i64 %w, 1
   br label %note
 yes:
-  %True = load ptr, ptr @g_True
-  call void @Py_IncRef(ptr %True)
-  ret ptr %True
+  ret i64 1
 no:
-  %NotImplemented = load ptr, ptr @g_NotImplemented
-  call void @Py_IncRef(ptr %NotImplemented)
-  ret ptr %NotImplemented
+  ret i64 0
 fail:
-  ret ptr null
+  ret i64 -1
 }

@@ -4,10 +4,17 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from tenfold.autograd.gradients import gradient
-from tenfold.autograd.rules.passing import as_rows, turned
+from tenfold.autograd.rules.passing import as_rows, is_unseen, turned
+from tenfold.dispatch.devices import CPU
+from tenfold.dispatch.kernels import table
 from tenfold.nn.arguments import conjugate
 from tenfold.nn.ops.linear import linear
+from tenfold.tensor.tensor import wrap
+
+MATRIX = 2  # dimensions
 
 
 def _input(g: Any, weight: Any) -> Any:
@@ -22,5 +29,21 @@ def _weight(g: Any, input: Any, weight_shape: Any) -> Any:
     return turned(as_rows(g)).mm(as_rows(input))
 
 
+def _all(g: Any, input: Any, weight: Any, weight_shape: Any) -> tuple[Any, Any, Any]:
+    """The three of them; where nobody can see how, by the kernels themselves: an operator's call costs more than a small product."""
+    a, x, w = g._array, input._array, weight._array
+    dtype = a.dtype
+    if (
+        not is_unseen(g) or not input._key is weight._key is CPU or not type(x) is type(w) is np.ndarray
+        or a.ndim < MATRIX or w.ndim != MATRIX or dtype.kind != "f" or not dtype == x.dtype == w.dtype
+    ):  # fmt: skip
+        return g, _input(g, weight), _weight(g, input, weight_shape)
+    kernels, shape = table("cpu"), x.shape
+    if a.ndim > MATRIX:
+        a, x = a.reshape(-1, a.shape[-1]), x.reshape(-1, x.shape[-1])
+    of_bias, of_input = kernels.sum(a, 0, False), kernels.mm(a, w)
+    return wrap(of_bias, CPU), wrap(of_input.reshape(shape), CPU), wrap(kernels.mm(a.T, x), CPU)
+
+
 # The bias first, as PyTorch's product does to which it is added: gradients reach leaves in this order.
-gradient(linear, bias=lambda g: g, input=_input, weight=_weight, node="AddmmBackward0")
+gradient(linear, bias=lambda g: g, input=_input, weight=_weight, together=_all, node="AddmmBackward0")
