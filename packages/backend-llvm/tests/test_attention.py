@@ -156,3 +156,22 @@ def test_keys_that_no_query_sees_may_hold_anything():
         assert np.abs(have - want).max() < 2e-6 * max(1, np.abs(want).max())
     assert not dk[:, 50:].any()
     assert not dv[:, 50:].any()
+
+
+def test_calls_seen_before_look_at_what_may_differ():
+    """Sizes, distances and dtypes are what a plan is kept for; memory that is not aligned, or another scale, is not."""
+    x = RNG.standard_normal((3, 2, 40, 3, 32)).astype(np.float32)
+    q, k, v = (x[:, :, :, n] for n in range(3))
+    memory = np.zeros(q.nbytes + 1, np.uint8)[1:]
+    odd = memory.view(np.float32).reshape(q.shape)
+    odd[...] = q
+    for _ in range(2):
+        for causal, scale in ((True, None), (False, None), (True, 0.5)):
+            for first in (q, np.ascontiguousarray(q), odd, q[:, :, ::-1]):
+                for grad in (np.ones((3, 2, 40, 32), np.float32), apart(np.ones((3, 2, 40, 32), np.float32))):
+                    out, sums = attention.fused_attention(first, k, v, None, causal, scale)
+                    grads = attention.fused_attention_grad(grad, first, k, v, out, sums, None, causal, scale)
+                    factor = 1.0 if scale is None else scale * np.sqrt(32)
+                    expected = definition(first * factor, k, v, None, causal, grad)
+                    for got, wanted in zip((out, sums, grads[0] / factor, *grads[1:]), expected):
+                        np.testing.assert_allclose(got, wanted, atol=2e-5, rtol=2e-5)

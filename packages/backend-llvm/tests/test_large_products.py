@@ -94,7 +94,7 @@ def test_threads_change_no_bit(any_size, threads, dtype):
 @pytest.mark.parametrize("dtype", DTYPES)
 @pytest.mark.parametrize("there", [Registers(32, 64), Registers(32, 16), Registers(16, 32)])
 def test_the_tiles_of_other_processors(any_size, monkeypatch, there, dtype):
-    for module in (products, large_products, large_calls):
+    for module in (products, large_products):
         monkeypatch.setattr(module, "registers", lambda: there)
     monkeypatch.setattr(large_calls, "PRODUCTS", Compiled("large products", large_products.products))
     for m, k, n in ((1, 3, 5), (25, 300, 70), (70, 40, 33), (280, 9, 65)):

@@ -20,7 +20,8 @@ from tenfold.llvm.products import HEAD, Tile
 from tenfold.llvm.storage import Stored
 from tenfold.llvm.writer import Function, Vectors, registers
 
-QUERIES, KEYS = 48, 96  # of a block: multiples of all tiles' rows and widths
+QUERIES, KEYS = 48, 96  # of a block of the forward function: multiples of all tiles' rows and widths
+KEPT = KEYS * 256  # elements of a head's keys that stay turned for all of its queries
 MASKS = ("", "keep", "add")
 
 
@@ -100,7 +101,7 @@ def exponentials(stored: Stored) -> str:
 
 
 def _masking(stored: Stored, mask: str) -> str:
-    """row[j] + mask[j], or minus infinity where the mask does not keep."""
+    """row[j] factor + mask[j], or minus infinity where the mask does not keep."""
     t = stored.memory
     inside = [f"%p = getelementptr {t}, ptr %row, i64 %j", f"%s = load {t}, ptr %p, align {stored.size}{TAGS}"]
     if mask == "keep":
@@ -108,46 +109,55 @@ def _masking(stored: Stored, mask: str) -> str:
             "%q = getelementptr i8, ptr %mask, i64 %j",
             f"%b = load i8, ptr %q, align 1{TAGS}",
             "%c = icmp ne i8 %b, 0",
-            f"%v = select i1 %c, {t} %s, {t} {literal(-inf, t)}",
+            f"%m = fmul {t} %s, %factor",
+            f"%v = select i1 %c, {t} %m, {t} {literal(-inf, t)}",
         ]
     else:
         inside += [
             f"%q = getelementptr {t}, ptr %mask, i64 %j",
             f"%b = load {t}, ptr %q, align {stored.size}{TAGS}",
-            f"%v = fadd {t} %s, %b",
+            f"%m = fmul {t} %s, %factor",
+            f"%v = fadd {t} %m, %b",
         ]
     inside.append(f"store {t} %v, ptr %p, align {stored.size}{TAGS}")
-    return _simple_loop("void @masking(ptr %row, ptr %mask, i64 %n)", "add i64 %n, 0", inside)
+    return _simple_loop(f"void @masking(ptr %row, ptr %mask, i64 %n, {t} %factor)", "add i64 %n, 0", inside)
 
 
 def changes(stored: Stored) -> str:
-    """p[j] = exp(p[j] - shift) and row[j] = p[j] (row[j] - delta), the gradient of the scores, for a number of whole steps."""
+    """p[j] = exp(p[j] scale - shift) and row[j] = p[j] (row[j] - delta) factor, the gradient of the products which the scores are
+    made of, for a number of whole steps."""
     t = stored.memory
     lines, value = _lines(_exponential(stored), ("%s", "%shift"))
     inside = [
         f"%b = getelementptr {t}, ptr %p, i64 %j",
-        f"%s = load {t}, ptr %b, align {stored.size}{TAGS}",
+        f"%r = load {t}, ptr %b, align {stored.size}{TAGS}",
+        f"%s = fmul {t} %r, %scale",
         *lines,
         f"store {t} {value}, ptr %b, align {stored.size}{TAGS}",
         f"%a = getelementptr {t}, ptr %row, i64 %j",
         f"%y = load {t}, ptr %a, align {stored.size}{TAGS}",
         f"%d = fsub {t} %y, %delta",
-        f"%v = fmul {t} %d, {value}",
+        f"%c = fmul {t} %d, %factor",
+        f"%v = fmul {t} %c, {value}",
         f"store {t} %v, ptr %a, align {stored.size}{TAGS}",
     ]
     count = f"and i64 %n, {-in_steps(stored)}"
-    return _simple_loop(f"void @changes(ptr %row, ptr %p, i64 %n, {t} %shift, {t} %delta)", count, inside)
+    head = f"void @changes(ptr %row, ptr %p, i64 %n, {t} %shift, {t} %delta, {t} %scale, {t} %factor)"
+    return _simple_loop(head, count, inside)
 
 
 class Blocks:
-    """What the forward function and the gradient share: the sizes, the arrays' distances, and blocks of scores."""
+    """What the forward function and the gradient share: the sizes, the arrays' distances, and blocks of scores.
 
-    def __init__(self, a: Attention, arrays: list[str]) -> None:
-        self.a, self.f = a, Function(HEAD)
-        self.tiles = [side_tile(a.stored, KEYS), side_tile(a.stored, a.query), side_tile(a.stored, a.value)]
+    `block`: the queries and the keys of a block; `single`: the arrays with a number for each query, in one piece.
+    """
+
+    def __init__(self, a: Attention, arrays: list[str], block: tuple[int, int], single: tuple[str, ...] = ("sums",)) -> None:
+        self.a, self.f, (self.rows, self.columns) = a, Function(HEAD), block
+        self.tiles = [side_tile(a.stored, self.columns), side_tile(a.stored, a.query), side_tile(a.stored, a.value)]
         self.v = Vectors(self.f, a.stored, self.tiles[0].lanes)
         self.t, self.size = a.stored.memory, a.stored.size
-        strided = [name for name in arrays if name != "sums"]
+        strided = [name for name in arrays if name not in single]
         f = self.f
         words = f.words([f"*{name}" for name in arrays])
         self.base = dict(zip(arrays, words, strict=True))
@@ -174,19 +184,14 @@ class Blocks:
         return self.f.at(start, self.f.mul(i, self.steps[name][2]))
 
     def copied(self, name: str, start: str, first: str, count: str, to: str, width: int, factor: str = "") -> None:
-        """`count` rows into a block, times a factor; zeros in the block's other rows."""
+        """`count` rows into a block, times a factor."""
         f, v = self.f, self.v
         many = v.splat(factor) if factor else ""
-        with f.loop(0, QUERIES) as i:
-            goal = v.place(to, f.mul(i, width))
-            with f.either(f.let(f"icmp slt i64 {i}, {count}")) as otherwise:
-                line = self.row(name, start, f.add(first, i))
-                for d in range(0, width, v.lanes):
-                    value = v.load(v.place(line, d))
-                    v.store(f.let(f"fmul {v.type} {value}, {many}") if many else value, v.place(goal, d))
-                otherwise()
-                for d in range(0, width, v.lanes):
-                    v.store("zeroinitializer", v.place(goal, d))
+        with f.loop(0, count) as i:
+            line, goal = self.row(name, start, f.add(first, i)), v.place(to, f.mul(i, width))
+            for d in range(0, width, v.lanes):
+                value = v.load(v.place(line, d))
+                v.store(f.let(f"fmul {v.type} {value}, {many}") if many else value, v.place(goal, d))
 
     def turned(self, name: str, start: str, first: str, count: str, to: str, width: int) -> None:
         """`count` rows of keys or values as columns of a block; the last one stands in those that are none."""
@@ -196,7 +201,7 @@ class Blocks:
             lines = [self.row(name, start, f.add(first, f.least(f.add(j, k), last))) for k in range(v.lanes)]
             with f.loop(0, width, v.lanes) as d:
                 for k, column in enumerate(v.transposed([v.load(v.place(line, d)) for line in lines])):
-                    v.store(column, v.place(to, f.add(f.mul(f.add(d, k), KEYS), j)))
+                    v.store(column, v.place(to, f.add(f.mul(f.add(d, k), self.columns), j)))
 
     def product(self, side: int, out: tuple[str, str | int], a: tuple[str, int, int], b: tuple[str, str | int],
                 sizes: tuple[str | int, str | int, str | int], triangle: tuple[str, str],
@@ -212,10 +217,9 @@ class Blocks:
         return self.f.mul(self.f.let(f"udiv i64 {self.f.add(count, step - 1)}, {step}"), step)
 
     def scores(self, to: str, rows: str, width: int, turned: str, sizes: tuple[str, str], first: str) -> None:
-        """The products of some of a block's rows with some turned ones, in whole tiles."""
-        tile, (count, keys) = self.tiles[0], sizes
-        row, whole = KEYS * self.size, (self.in_whole(count, tile.rows), self.in_whole(keys, tile.width), width)
-        a = rows, width * self.size, self.size
+        """The products of some of a block's rows with some turned ones, whose columns are whole tiles."""
+        row, (count, keys) = self.columns * self.size, sizes
+        whole, a = (count, self.in_whole(keys, self.tiles[0].width), width), (rows, width * self.size, self.size)
         self.product(0, (to, row), a, (turned, row), whole, (RESULTS, first), fresh=True)
 
     def unread(self, few: str, count: str) -> str:
@@ -233,11 +237,11 @@ class Blocks:
         few = self.f.least(count, self.f.sub(self.f.add(query, 1), first_key))
         return self.f.most(few, 0)
 
-    def masked(self, score: str, mask: str, query: str, first_key: str, count: str) -> None:
+    def masked(self, score: str, mask: str, query: str, first_key: str, count: str, factor: str) -> None:
         if self.a.mask:
             size = 1 if self.a.mask == "keep" else self.size
             place = self.f.at(self.row("mask", mask, query), self.f.mul(first_key, size))
-            self.f.do(f"call void @masking(ptr {score}, ptr {place}, i64 {count})")
+            self.f.do(f"call void @masking(ptr {score}, ptr {place}, i64 {count}, {self.t} {factor})")
 
     def module(self, *functions: str) -> str:
         """The function with those that it calls."""
@@ -255,12 +259,14 @@ def forward(a: Attention) -> str:
     Context: log-sum-exp, q, k, v, out, the mask if there is one; of all but the first the bytes between outer heads, inner heads
     and rows; inner heads, queries, keys, factor; blocks of queries.
     """
-    w = Blocks(a, ["sums", "q", "k", "v", "out", *(["mask"] if a.mask else [])])
+    w = Blocks(a, ["sums", "q", "k", "v", "out", *(["mask"] if a.mask else [])], (QUERIES, KEYS))
     f, v, t = w.f, w.v, w.t
     blocks = f.let(f"udiv i64 {f.add(w.queries, QUERIES - 1)}, {QUERIES}")
+    most = max(1, KEPT // (KEYS * a.query)) * KEYS
     q, turned, score, value = (f.variable(f"[{n} x {t}]") for n in
-                               (QUERIES * a.query, KEYS * a.query, QUERIES * KEYS, QUERIES * a.value))  # fmt: skip
+                               (QUERIES * a.query, most * a.query, QUERIES * KEYS, QUERIES * a.value))  # fmt: skip
     top, total = f.variable(f"[{QUERIES} x {t}]"), f.variable(f"[{QUERIES} x {t}]")
+    last, few_keys = f.variable("i64", "-1"), f.let(f"icmp sle i64 {w.keys}, {most}")
     with f.loop("%lo", "%hi") as item:
         head, block = f.split(item, blocks)
         outer, inner = f.split(head, w.inner)
@@ -269,6 +275,11 @@ def forward(a: Attention) -> str:
         keys, values = w.head("k", outer, inner), w.head("v", outer, inner)
         mask = w.head("mask", outer, inner) if a.mask else ""
         w.copied("q", w.head("q", outer, inner), first, count, q, a.query, w.factor)
+        another = f.let(f"icmp ne i64 {f.let(f'load i64, ptr {last}')}, {head}")
+        with f.when(f.let(f"and i1 {few_keys}, {another}")), f.loop(0, w.keys, KEYS) as start:
+            f.do(f"store i64 {head}, ptr {last}")
+            n = f.least(KEYS, f.sub(w.keys, start))
+            w.turned("k", keys, start, n, v.place(turned, f.mul(start, a.query)), a.query)
         with f.loop(0, QUERIES) as i:
             f.do(f"store {t} {literal(-inf, t)}, ptr {v.place(top, i)}")
             f.do(f"store {t} 0.0, ptr {v.place(total, i)}")
@@ -276,12 +287,14 @@ def forward(a: Attention) -> str:
             v.store("zeroinitializer", v.place(value, i))
         with f.loop(0, w.seen(first, count), KEYS) as start:
             n = f.least(KEYS, f.sub(w.seen(first, count), start))
-            w.turned("k", keys, start, n, turned, a.query)
+            with f.when(f.let(f"xor i1 {few_keys}, true")):
+                w.turned("k", keys, start, n, turned, a.query)
+            here = v.place(turned, f.let(f"select i1 {few_keys}, i64 {f.mul(start, a.query)}, i64 0"))
             ahead = f.sub(start, first)
-            w.scores(score, q, a.query, turned, (count, n), ahead)
+            w.scores(score, q, a.query, here, (count, n), ahead)
             with f.loop(0, count) as i:
                 query, line = f.add(first, i), v.place(score, f.mul(i, KEYS))
-                w.masked(line, mask, query, start, n)
+                w.masked(line, mask, query, start, n, "1.0")
                 few = w.visible(query, start, n)
                 args = f"ptr {line}, i64 {few}, i64 {w.unread(few, n)}, ptr {v.place(top, i)}, ptr {v.place(total, i)}"
                 f.do(f"call void @normalized({args}, ptr {v.place(value, f.mul(i, a.value))})")

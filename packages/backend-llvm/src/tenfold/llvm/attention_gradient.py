@@ -4,77 +4,86 @@ from __future__ import annotations
 
 from math import inf
 
-from tenfold.llvm.attention import KEYS, QUERIES, Attention, Blocks, changes, in_steps
+from tenfold.llvm.attention import Attention, Blocks, changes, in_steps
 from tenfold.llvm.blocks import STEPS, TURNED
 from tenfold.llvm.lowering import literal
 
+QUERIES, KEYS = 96, 48  # of a block: multiples of all tiles' rows and widths
+
 
 def gradient(a: Attention) -> str:
-    """With p the probabilities and dp = g v^T: dv = p^T g, ds = p (dp - sum(g out)), dq = ds k factor, dk = ds^T q factor.
+    """With p the probabilities and dp = g v^T: dv = p^T g, ds = p (dp - sum(g out)) factor, dq = ds k, dk = ds^T q.
 
-    Items are heads. Context: log-sum-exp, q, k, v, g, out, gradients of q, k and v, those of k and v zero before, the mask if
-    there is one; of all but the first the bytes between outer heads, inner heads and rows; inner heads, queries, keys, factor.
+    A block of keys is turned once for all queries. Items are heads. Context: log-sum-exp, room for as many numbers, q, k, v, g,
+    out, gradients of q, k and v, the mask if there is one; of all but the first two the bytes between
+    outer heads, inner heads and rows; inner heads, queries, keys, factor.
     """
-    w = Blocks(a, ["sums", "q", "k", "v", "g", "out", "dq", "dk", "dv", *(["mask"] if a.mask else [])])
+    arrays = ["sums", "deltas", "q", "k", "v", "g", "out", "dq", "dk", "dv", *(["mask"] if a.mask else [])]
+    w = Blocks(a, arrays, (QUERIES, KEYS), ("sums", "deltas"))
     f, v, t = w.f, w.v, w.t
-    q, dq, g, k_turned, v_turned, p, ds = (
+    k_turned, v_turned, q, g, p, ds = (
         f.variable(f"[{n} x {t}]")
-        for n in (QUERIES * a.query, QUERIES * a.query, QUERIES * a.value, KEYS * a.query, KEYS * a.value, *[QUERIES * KEYS] * 2)
+        for n in (KEYS * a.query, KEYS * a.value, QUERIES * a.query, QUERIES * a.value, *[QUERIES * KEYS] * 2)
     )
-    sums, deltas = f.variable(f"[{QUERIES} x {t}]"), f.variable(f"[{QUERIES} x {t}]")
     with f.loop("%lo", "%hi") as head:
         outer, inner = f.split(head, w.inner)
         own = {name: w.head(name, outer, inner) for name in w.steps}
         before = f.mul(head, w.queries)
-        with f.loop(0, w.queries, QUERIES) as first:
-            count = f.least(QUERIES, f.sub(w.queries, first))
-            w.copied("q", own["q"], first, count, q, a.query, w.factor)
-            w.copied("g", own["g"], first, count, g, a.value)
-            with f.loop(0, QUERIES * a.query, v.lanes) as i:
-                v.store("zeroinitializer", v.place(dq, i))
-            _row_numbers(w, count, g, w.row("out", own["out"], first), f.add(before, first), sums, deltas)
-            with f.loop(0, w.seen(first, count), KEYS) as start:
-                n = f.least(KEYS, f.sub(w.seen(first, count), start))
-                w.turned("k", own["k"], start, n, k_turned, a.query)
-                w.turned("v", own["v"], start, n, v_turned, a.value)
+        deltas, sums = (v.place(w.base[name], before) for name in ("deltas", "sums"))
+        _deltas(w, own["g"], own["out"], deltas)
+        for name, count, width in (("dq", w.queries, a.query), ("dk", w.keys, a.query), ("dv", w.keys, a.value)):
+            with f.loop(0, count) as i:
+                for d in range(0, width, v.lanes):
+                    v.store("zeroinitializer", v.place(w.row(name, own[name], i), d))
+        with f.loop(0, w.keys, KEYS) as start:
+            n = f.least(KEYS, f.sub(w.keys, start))
+            w.turned("k", own["k"], start, n, k_turned, a.query)
+            w.turned("v", own["v"], start, n, v_turned, a.value)
+            with f.loop(start if a.causal else 0, w.queries, QUERIES) as first:
+                count = f.least(QUERIES, f.sub(w.queries, first))
                 ahead = f.sub(start, first)
+                w.copied("q", own["q"], first, count, q, a.query)
+                w.copied("g", own["g"], first, count, g, a.value)
                 w.scores(p, q, a.query, k_turned, (count, n), ahead)
                 w.scores(ds, g, a.value, v_turned, (count, n), ahead)
                 with f.loop(0, count) as i:
-                    query, line, change = f.add(first, i), v.place(p, f.mul(i, KEYS)), v.place(ds, f.mul(i, KEYS))
-                    w.masked(line, own.get("mask", ""), query, start, n)
-                    few = w.visible(query, start, n)
-                    number, delta = (f.let(f"load {t}, ptr {v.place(x, i)}") for x in (sums, deltas))
-                    whole = w.in_whole(few, in_steps(a.stored))
-                    f.do(f"call void @changes(ptr {change}, ptr {line}, i64 {whole}, {t} {number}, {t} {delta})")
-                    with f.loop(few, w.unread(few, n)) as j:
-                        for row in (line, change):
-                            f.do(f"store {t} 0.0, ptr {v.place(row, j)}")
-                step, dq_row = KEYS * w.size, a.query * w.size
+                    query = f.add(first, i)
+                    _row(w, own.get("mask", ""), (query, start, n), v.place(p, f.mul(i, KEYS)), v.place(ds, f.mul(i, KEYS)),
+                         (v.place(sums, query), v.place(deltas, query)))  # fmt: skip
+                step = KEYS * w.size
                 turned, later = (TURNED, ahead), (STEPS, ahead)
-                goals = {x: (w.row(x, own[x], start), w.steps[x][2]) for x in ("dv", "dk", "k")}
+                at = {"dv": start, "dk": start, "k": start, "dq": first}
+                goals = {x: (w.row(x, own[x], row), w.steps[x][2]) for x, row in at.items()}
                 w.product(2, goals["dv"], (p, w.size, step), (g, a.value * w.size), (n, a.value, count), turned)
-                w.product(1, goals["dk"], (ds, w.size, step), (q, dq_row), (n, a.query, count), turned)
-                w.product(1, (dq, dq_row), (ds, step, w.size), goals["k"], (count, a.query, n), later)
-            many = v.splat(w.factor)
-            with f.loop(0, count) as i:
-                line, goal = v.place(dq, f.mul(i, a.query)), w.row("dq", own["dq"], f.add(first, i))
-                for d in range(0, a.query, v.lanes):
-                    v.store(f.let(f"fmul {v.type} {v.load(v.place(line, d))}, {many}"), v.place(goal, d))
+                w.product(1, goals["dk"], (ds, w.size, step), (q, a.query * w.size), (n, a.query, count), turned)
+                w.product(1, goals["dq"], (ds, step, w.size), goals["k"], (count, a.query, n), later)
     return w.module(changes(a.stored))
 
 
-def _row_numbers(w: Blocks, count: str, g: str, out: str, row: str, sums: str, deltas: str) -> None:
-    """Of each query the log-sum-exp, infinite where no key was seen, and the sum of the gradient times the result."""
-    f, v, t, width = w.f, w.v, w.t, w.a.value
-    with f.loop(0, count) as i:
+def _row(w: Blocks, mask: str, where: tuple[str, str, str], line: str, change: str, numbers: tuple[str, str]) -> None:
+    """One query's products with keys and with values, to its probabilities and the gradient of its products with keys."""
+    f, v, t, (query, start, n) = w.f, w.v, w.t, where
+    w.masked(line, mask, query, start, n, w.factor)
+    few = w.visible(query, start, n)
+    known, delta = (f.let(f"load {t}, ptr {place}") for place in numbers)
+    none = f.let(f"fcmp oeq {t} {known}, {literal(-inf, t)}")  # no key was seen: all probabilities are zero
+    sum_ = f.let(f"select i1 {none}, {t} {literal(inf, t)}, {t} {known}")
+    whole, scale = w.in_whole(few, in_steps(w.a.stored)), "1.0" if w.a.mask else w.factor
+    arguments = f"i64 {whole}, {t} {sum_}, {t} {delta}, {t} {scale}, {t} {w.factor}"
+    f.do(f"call void @changes(ptr {change}, ptr {line}, {arguments})")
+    with f.loop(few, w.unread(few, n)) as j:
+        for row in (line, change):
+            f.do(f"store {t} 0.0, ptr {v.place(row, j)}")
+
+
+def _deltas(w: Blocks, g: str, out: str, deltas: str) -> None:
+    """Of each query the sum of the gradient times the result."""
+    f, v, t = w.f, w.v, w.t
+    with f.loop(0, w.queries) as i:
         sum_ = f.variable(v.type, "")
         f.do(f"store {v.type} zeroinitializer, ptr {sum_}")
-        line, given = w.row("out", out, i), v.place(g, f.mul(i, width))
-        with f.loop(0, width, v.lanes) as d:
+        line, given = w.row("out", out, i), w.row("g", g, i)
+        with f.loop(0, w.a.value, v.lanes) as d:
             value = v.fma(v.load(v.place(given, d)), v.load(v.place(line, d)), f.let(f"load {v.type}, ptr {sum_}"))
             f.do(f"store {v.type} {value}, ptr {sum_}")
         f.do(f"store {t} {v.total(f.let(f'load {v.type}, ptr {sum_}'))}, ptr {v.place(deltas, i)}")
-        known = f.let(f"load {t}, ptr {v.place(w.base['sums'], f.add(row, i))}")
-        none = f.let(f"fcmp oeq {t} {known}, {literal(-inf, t)}")
-        f.do(f"store {t} {f.let(f'select i1 {none}, {t} {literal(inf, t)}, {t} {known}')}, ptr {v.place(sums, i)}")

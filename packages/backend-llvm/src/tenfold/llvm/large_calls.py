@@ -13,9 +13,9 @@ import numpy as np
 from tenfold.cpu import blas
 from tenfold.llvm import session as sessions
 from tenfold.llvm.large_products import BLOCK_ROWS, UNROLLED, depth_of, products, tile_of
+from tenfold.llvm.products import Tile
 from tenfold.llvm.programs import Compiled
 from tenfold.llvm.storage import FLOAT32, FLOAT64, Stored
-from tenfold.llvm.writer import registers
 from tenfold.settings.threads import get_num_threads, on_change
 
 Array = np.ndarray[Any, Any]
@@ -26,13 +26,8 @@ ROWS, COLUMNS, WORK = 192, 64, 1 << 23  # the least of a, of b, and multiplicati
 MOST_STEPS = 800
 LEAST = 1 << 13  # elements of the largest array, in any such product
 WORTH_SHARING = 1 << 22  # multiplications from which a second thread takes part
-ITEMS = 4  # of each thread, for which rows and columns are divided
+ITEMS = 2  # of each thread, for which rows and columns are divided
 FEWEST_ROWS, FEWEST_PANELS = 96, 6  # of an item: fewer would not be worth what is laid out for them
-MOST_ROWS = 2 * BLOCK_ROWS  # of a block that is read where it lies
-WAY = 4096  # bytes after which addresses share their lines of the first cache
-NEAR = 512
-# A tile of so few rows reads them where they lie; LLVM moves the loads of more rows ahead and has no registers left for them.
-FEW_REGISTERS = 16
 
 
 class Plan(NamedTuple):
@@ -102,14 +97,12 @@ def _plan(
         return None
     tile = tile_of(stored)
     count = -(-n // tile.width)
-    laid = not a_turned and (registers().count > FEW_REGISTERS or _near(across))
-    most = BLOCK_ROWS if a_turned or laid else MOST_ROWS
-    block, span = _divided(m, count, tile.rows, most, get_num_threads() if m * n * k >= WORTH_SHARING else 1)
+    block, span = _divided(m, count, tile, get_num_threads() if m * n * k >= WORTH_SHARING else 1)
     spans = -(-count // span)
     depths = -(-k // depth_of(stored))
     step = -(-k // (depths * UNROLLED)) * UNROLLED
     numbers = across, down, start_row, m, n, k, block, span * tile.width, spans, step
-    key, session = (stored, a_turned, laid, b_turned), sessions.session()
+    key, session = (stored, a_turned, b_turned), sessions.session()
     address = PRODUCTS.address(*key)
     if session is None or not address:
         return None
@@ -135,20 +128,21 @@ def _layout(strides: tuple[int, ...], stored: Stored) -> tuple[bool | None, int]
     return None, 0
 
 
-def _near(distance: int) -> bool:
-    """Whether rows at this distance displace each other in the first cache."""
-    rest = distance % WAY
-    return min(rest, WAY - rest) < NEAR
+def _divided(rows: int, count: int, tile: Tile, threads: int) -> tuple[int, int]:
+    """Rows of a block and panels of a span: enough items for all threads, none too small, and as little as can be laid out.
 
-
-def _divided(rows: int, count: int, tile_rows: int, most: int, threads: int) -> tuple[int, int]:
-    """Rows of a block and panels of a span: enough items for all threads, and none too small."""
-    blocks, spans = -(-rows // most), 1
-    if threads > 1:
-        spans = max(1, min(-(-ITEMS * threads // blocks), count // FEWEST_PANELS))
-        blocks = max(blocks, min(-(-ITEMS * threads // spans), rows // FEWEST_ROWS))
+    Every span lays out the rows again, every block the columns.
+    """
+    least = -(-rows // BLOCK_ROWS)
+    if threads == 1:
+        blocks, spans = least, 1
+    else:
+        most = max(least, rows // FEWEST_ROWS), max(1, count // FEWEST_PANELS)
+        pairs = [(blocks, min(most[1], -(-ITEMS * threads // blocks))) for blocks in range(least, min(most[0], 64) + 1)]
+        many = min(ITEMS * threads, max(b * s for b, s in pairs))
+        blocks, spans = min((p for p in pairs if p[0] * p[1] >= many), key=lambda p: p[1] * rows + p[0] * count * tile.width)
     even = -(-rows // blocks)
-    return -(-even // tile_rows) * tile_rows, -(-count // spans)
+    return -(-even // tile.rows) * tile.rows, -(-count // spans)
 
 
 def dot(a: Array, b: Array) -> Any:

@@ -2,21 +2,19 @@
 
 A tile of results stays in registers over a depth of a panel: a tile's columns of the second matrix, laid out in the first cache
 for all tiles of a block of rows; what they read of the first matrix stays in the second cache (Goto and van de Geijn, "Anatomy of
-High-Performance Matrix Multiplication", 2008). Rows in one piece are read where
-they lie; others, and those whose distance lets them displace each other in the cache, are laid side by side on the way.
+High-Performance Matrix Multiplication", 2008). The rows of a tile are laid side by side, in strips: rows that are
+read where they lie take a tenth more time where another program shares the core's caches, and as much where none does.
 A result is the sum of its depths' sums in their order, whoever computes it: threads change no number.
 """
 
 from __future__ import annotations
-
-from collections.abc import Callable
 
 from tenfold.llvm.packing import DECLARED, LINE, fetch, laid_across, laid_along, laid_panel, strip_of
 from tenfold.llvm.products import HEAD, Tile
 from tenfold.llvm.storage import Stored
 from tenfold.llvm.writer import Function, Vectors, registers
 
-BLOCK_ROWS = 264  # at most, of a block that is laid out: a multiple of all tiles' rows
+BLOCK_ROWS = 528  # at most, of a block: a multiple of all tiles' rows
 DEPTH_BYTES = 1 << 10  # of a row, in one go
 UNROLLED = 4
 NAME = "tile_{}_{}"
@@ -32,11 +30,11 @@ def depth_of(stored: Stored) -> int:
     return DEPTH_BYTES // stored.size
 
 
-def products(stored: Stored, turned: bool, laid: bool, b_turned: bool) -> str:
+def products(stored: Stored, turned: bool, b_turned: bool) -> str:
     """out = start + a @ b for a block of rows and a span of columns.
 
-    Items are (block, span), the last fastest. `turned`: the columns of a are in one piece; else its rows are, which `laid` has
-    laid out; `b_turned`: so are those of b. Context: a, b, start or null, out; bytes from a's row, or column, to the next, and
+    Items are (block, span), the last fastest. `turned`: the columns of a are in one piece, else its rows are; `b_turned`: so are
+    those of b. Context: a, b, start or null, out; bytes from a's row, or column, to the next, and
     from b's; bytes from a row of start to the next, 0 where it is one; rows, columns, depth; rows of a block, columns of a span,
     spans, depth of a step.
     """
@@ -47,8 +45,7 @@ def products(stored: Stored, turned: bool, laid: bool, b_turned: bool) -> str:
         ["*a", "*b", "*start", "*out", *["number"] * 10]
     )
     f.variables.append(f"%panel = alloca [{depth_of(stored) * tile.width} x {v.element}], align 64")
-    if turned or laid:
-        f.variables.append(f"%strip = alloca [{(BLOCK_ROWS + 2 * tile.rows) * (depth_of(stored) + 1)} x {v.element}], align 64")
+    f.variables.append(f"%strip = alloca [{(BLOCK_ROWS + 2 * tile.rows) * (depth_of(stored) + 1)} x {v.element}], align 64")
     f.variables.append(f"%wide = alloca [{tile.width * tile.rows} x {v.element}], align 64")
     f.variables.append(f"%zeros = alloca [{tile.width} x {v.element}], align 64")
     for k in range(0, tile.width, v.lanes):
@@ -61,12 +58,9 @@ def products(stored: Stored, turned: bool, laid: bool, b_turned: bool) -> str:
         right = f.least(f.add(left, span), columns)
         count, deep = f.least(block, f.sub(rows, first)), f.least(step, f.sub(depth, p))
         if turned:
-            corner = v.place(f.at(a, f.mul(p, across)), first)
-            laid_across(f, v, tile, corner, across, count, deep)
+            laid_across(f, v, tile, v.place(f.at(a, f.mul(p, across)), first), across, count, deep)
         else:
-            corner = v.place(f.at(a, f.mul(first, across)), p)
-            if laid:
-                laid_along(f, v, tile, corner, across, count, deep)
+            laid_along(f, v, tile, v.place(f.at(a, f.mul(first, across)), p), across, count, deep)
         again = f.let(f"icmp sgt i64 {p}, 0")
         with f.loop(left, right, tile.width) as j:
             laid_panel(f, v, tile, b_turned, (b, down), (p, j), f.sub(columns, j), deep)
@@ -75,98 +69,61 @@ def products(stored: Stored, turned: bool, laid: bool, b_turned: bool) -> str:
             fresh = f.let(f"select i1 {bare}, ptr %zeros, ptr {begun}")
             above = f.let(f"select i1 {again}, ptr {here}, ptr {fresh}")
             above_row = f.let(f"select i1 {again}, i64 {pitch}, i64 {start_row}")
-            sizes = (count, f.sub(columns, j), deep)
-            _panel(f, v, tile, turned or laid, (corner, across), sizes, (here, pitch), (above, above_row))
-    kinds = [(tile.rows, tile.vectors)] if turned or laid else [(tile.rows, tile.vectors), (1, tile.vectors)]
-    kinds.append((_slim_rows(tile, turned or laid), 1))
-    tiles = "".join(_tile(stored, tile, *kind, turned or laid) for kind in kinds)
-    return v.declarations() + DECLARED + tiles + f.text()
+            _panel(f, v, tile, (count, f.sub(columns, j), deep), (here, pitch), (above, above_row))
+    kinds = ((tile.rows, tile.vectors), (2 * tile.rows, 1))
+    return v.declarations() + DECLARED + "".join(_tile(stored, tile, *kind) for kind in kinds) + f.text()
 
 
 def _panel(
-    f: Function, v: Vectors, tile: Tile, laid: bool, a: tuple[str, str], sizes: tuple[str, str, str],
-    out: tuple[str, str], above: tuple[str, str],
-) -> None:  # fmt: skip
+    f: Function, v: Vectors, tile: Tile, sizes: tuple[str, str, str], out: tuple[str, str], above: tuple[str, str]
+) -> None:
     """All tiles of a block that stand above one another."""
-    count, left, _ = sizes
-    slim = f.let(f"icmp sle i64 {left}, {v.lanes}")
-    if not laid:  # where they lie there are no further rows to be read
-        slim = f.let(f"and i1 {slim}, {f.let(f'icmp sge i64 {count}, {_slim_rows(tile, laid)}')}")
-    with f.either(slim) as otherwise:
-        _slim(f, v, tile, laid, a, sizes, out, above)
+    with f.either(f.let(f"icmp sle i64 {sizes[1]}, {v.lanes}")) as otherwise:
+        _slim(f, v, tile, sizes, out, above)
         otherwise()
-        _wide(f, v, tile, laid, a, sizes, out, above)
+        _wide(f, v, tile, sizes, out, above)
 
 
-def _slim_rows(tile: Tile, laid: bool) -> int:
-    """Rows of a tile of one vector: two strips, whose sums are as many as a whole tile's; where rows are read in place, one's."""
-    return 2 * tile.rows if laid else tile.rows
+def _call(
+    f: Function, v: Vectors, kind: tuple[int, int], i: str, deep: str, to: tuple[str, str | int], term: tuple[str, str | int]
+) -> None:
+    """The sums of the tile whose first row is number i."""
+    strip = strip_of(f, v, i, deep)
+    f.do(
+        f"call void @{NAME.format(*kind)}(ptr {strip}, ptr %panel, i64 {deep}, ptr {to[0]}, i64 {to[1]}, ptr {term[0]}, "
+        f"i64 {term[1]})"
+    )
 
 
-def _slim(
-    f: Function, v: Vectors, tile: Tile, laid: bool, a: tuple[str, str], sizes: tuple[str, str, str],
-    out: tuple[str, str], above: tuple[str, str],
-) -> None:  # fmt: skip
-    """The same of a last panel whose columns one vector holds: the other one of a whole tile would be for nothing."""
-    (count, left, deep), (corner, across), rows = sizes, a, _slim_rows(tile, laid)
+def _slim(f: Function, v: Vectors, tile: Tile, sizes: tuple[str, str, str], out: tuple[str, str], above: tuple[str, str]) -> None:
+    """The tiles of a last panel whose columns one vector holds: two strips together, whose sums are as many as a whole tile's."""
+    (count, left, deep), rows = sizes, 2 * tile.rows
     with f.loop(0, count, rows) as i:
-        begin = i if laid else f.least(i, f.sub(count, rows))  # strips have rows behind the last one
-        start = strip_of(f, v, i, deep) if laid else f.at(corner, f.mul(begin, across))
-        f.do(
-            f"call void @{NAME.format(rows, 1)}(ptr {start}, i64 {across}, ptr %panel, i64 {deep}, ptr %wide, "
-            f"i64 {v.lanes * v.stored.size}, ptr %zeros, i64 0)"
-        )
+        _call(f, v, (rows, 1), i, deep, ("%wide", v.lanes * v.stored.size), ("%zeros", 0))
         to, term = f.at(out[0], f.mul(i, out[1])), f.at(above[0], f.mul(i, above[1]))
-        few = f.least(rows, f.sub(count, i))
-        _cut(f, v, v.lanes, few, left, f.sub(i, begin), (to, out[1]), (term, above[1]))
+        _cut(f, v, v.lanes, f.least(rows, f.sub(count, i)), left, (to, out[1]), (term, above[1]))
 
 
-def _wide(
-    f: Function, v: Vectors, tile: Tile, laid: bool, a: tuple[str, str], sizes: tuple[str, str, str],
-    out: tuple[str, str], above: tuple[str, str],
-) -> None:  # fmt: skip
-    """Tiles of all their columns, and those that reach over the edge."""
-    count, left, deep = sizes
-    corner, across = a
+def _wide(f: Function, v: Vectors, tile: Tile, sizes: tuple[str, str, str], out: tuple[str, str], above: tuple[str, str]) -> None:
+    """Tiles of all their columns, and those that reach over the edge: behind the last row, strips have that one again."""
+    (count, left, deep), kind = sizes, (tile.rows, tile.vectors)
     full = f.let(f"icmp sge i64 {left}, {tile.width}")
     last = f.sub(count, tile.rows)
-    enough = f.let(f"icmp sge i64 {last}, 0")
-
-    def call(rows: int, i: str, to: str, row: str | int, term: str, term_row: str | int) -> None:
-        start = strip_of(f, v, i, deep) if laid else f.at(corner, f.mul(i, across))
-        f.do(
-            f"call void @{NAME.format(rows, tile.vectors)}(ptr {start}, i64 {across}, ptr %panel, i64 {deep}, ptr {to}, "
-            f"i64 {row}, ptr {term}, i64 {term_row})"
-        )
-
     with f.loop(0, count, tile.rows) as i:
         to, term = f.at(out[0], f.mul(i, out[1])), f.at(above[0], f.mul(i, above[1]))
         whole = f.let(f"and i1 {full}, {f.let(f'icmp sle i64 {i}, {last}')}")
         with f.either(whole) as otherwise:
-            call(tile.rows, i, to, out[1], term, above[1])
+            _call(f, v, kind, i, deep, (to, out[1]), (term, above[1]))
             otherwise()
+            _call(f, v, kind, i, deep, ("%wide", tile.width * v.stored.size), ("%zeros", 0))
             few = f.least(tile.rows, f.sub(count, i))
-            skipped = f.variable("i64", "0")  # rows of the tile that another one has
-            if laid:  # numbers of rows that are none were laid down as well
-                call(tile.rows, i, "%wide", tile.width * v.stored.size, "%zeros", 0)
-            else:
-                with f.either(enough) as alone:
-                    begin = f.least(i, last)
-                    f.do(f"store i64 {f.sub(i, begin)}, ptr {skipped}")
-                    call(tile.rows, begin, "%wide", tile.width * v.stored.size, "%zeros", 0)
-                    alone()
-                    with f.loop(0, few) as m:
-                        call(1, f.add(i, m), v.place("%wide", f.mul(m, tile.width)), 0, "%zeros", 0)
-            skip = f.let(f"load i64, ptr {skipped}")
-            _cut(f, v, tile.width, few, f.least(left, tile.width), skip, (to, out[1]), (term, above[1]))
+            _cut(f, v, tile.width, few, f.least(left, tile.width), (to, out[1]), (term, above[1]))
 
 
-def _cut(
-    f: Function, v: Vectors, width: int, rows: str, columns: str, skip: str, out: tuple[str, str], above: tuple[str, str]
-) -> None:
+def _cut(f: Function, v: Vectors, width: int, rows: str, columns: str, out: tuple[str, str], above: tuple[str, str]) -> None:
     """The sums of a tile that reaches over the edge, to the rows and columns that there are."""
     with f.loop(0, rows) as m:
-        line = v.place("%wide", f.mul(f.add(m, skip), width))
+        line = v.place("%wide", f.mul(m, width))
         to, term = f.at(out[0], f.mul(m, out[1])), f.at(above[0], f.mul(m, above[1]))
         whole = f.let(f"and i64 {columns}, {-v.lanes}")
         with f.loop(0, whole, v.lanes) as c:
@@ -177,11 +134,11 @@ def _cut(
             f.do(f"store {v.element} {f.let(f'fadd {v.element} {total}, {before}')}, ptr {v.place(to, c)}")
 
 
-def _tile(stored: Stored, tile: Tile, rows: int, vectors: int, laid: bool) -> str:
-    """out = above + a @ b, a tile or some of its vectors; distances in bytes. `laid`: the rows lie side by side, in strips."""
+def _tile(stored: Stored, tile: Tile, rows: int, vectors: int) -> str:
+    """out = above + a @ b, a tile or two of one vector; a lies in strips of a tile's rows; distances in bytes."""
     f = Function(
-        f"internal void @{NAME.format(rows, vectors)}(ptr noalias %a, i64 %across, ptr noalias %b, i64 %k, ptr %out, "
-        "i64 %row, ptr %above, i64 %above_row)",
+        f"internal void @{NAME.format(rows, vectors)}(ptr noalias %a, ptr noalias %b, i64 %k, ptr %out, i64 %row, ptr %above, "
+        "i64 %above_row)",
         'noinline nounwind "prefer-vector-width"="512"',
     )
     v = Vectors(f, stored, tile.lanes)
@@ -189,7 +146,12 @@ def _tile(stored: Stored, tile: Tile, rows: int, vectors: int, laid: bool) -> st
         for byte in range(0, vectors * v.lanes * stored.size, LINE):
             fetch(f, f.at(f.at("%out", f.mul("%row", m)), byte), written=True)
     sums = [[f.variable(v.type, "zeroinitializer") for _ in range(vectors)] for _ in range(rows)]
-    _added(f, v, tile, sums, laid)
+    strips = [strip_of(f, v, str(i), "%k", "%a") for i in range(0, rows, tile.rows)]
+    whole = f.let(f"and i64 %k, {-UNROLLED}")
+    with f.loop(0, whole, UNROLLED) as q:
+        _add(f, v, tile, sums, strips, q, UNROLLED)
+    with f.loop(whole, "%k") as q:
+        _add(f, v, tile, sums, strips, q, 1)
 
     for m, row in enumerate(sums):
         goal, term = f.at("%out", f.mul("%row", m)), f.at("%above", f.mul("%above_row", m))
@@ -199,34 +161,14 @@ def _tile(stored: Stored, tile: Tile, rows: int, vectors: int, laid: bool) -> st
     return f.text()
 
 
-def _rows(f: Function, v: Vectors, tile: Tile, rows: int, laid: bool, q: str) -> Callable[[int, int], str]:
-    """Where the first factor of a row is, u steps behind step q; what the next tile reads there is fetched."""
-    if laid:
-        strips = [v.place(strip_of(f, v, str(i), "%k", "%a"), f.mul(q, tile.rows)) for i in range(0, rows, tile.rows)]
-        return lambda u, m: v.place(strips[m // tile.rows], u * tile.rows + m % tile.rows)
-    here = v.place("%a", q)
-    lines = [f.at(here, f.mul("%across", m)) for m in range(rows)]
-    following = f.at(here, f.mul("%across", rows))
-    for m in range(rows if rows > 1 else 0):
-        fetch(f, f.at(following, f.mul("%across", m)))
-    return lambda u, m: v.place(lines[m], u)
-
-
-def _added(f: Function, v: Vectors, tile: Tile, sums: list[list[str]], laid: bool) -> None:
-    """The products of all steps."""
-
-    def add(q: str, steps: int) -> None:
-        number = _rows(f, v, tile, len(sums), laid, q)
-        panel = v.place("%b", f.mul(q, tile.width))
-        for u in range(steps):
-            columns = [v.load(v.place(panel, u * tile.width + k * v.lanes)) for k in range(len(sums[0]))]
-            for m, row in enumerate(sums):
-                factor = v.splat(v.load(number(u, m), v.element))
-                for column, place in zip(columns, row, strict=True):
-                    f.do(f"store {v.type} {v.fma(factor, column, f.let(f'load {v.type}, ptr {place}'))}, ptr {place}")
-
-    whole = f.let(f"and i64 %k, {-UNROLLED}")
-    with f.loop(0, whole, UNROLLED) as q:
-        add(q, UNROLLED)
-    with f.loop(whole, "%k") as q:
-        add(q, 1)
+def _add(f: Function, v: Vectors, tile: Tile, sums: list[list[str]], strips: list[str], q: str, steps: int) -> None:
+    """The products of some steps from number q on."""
+    here = [v.place(strip, f.mul(q, tile.rows)) for strip in strips]
+    panel = v.place("%b", f.mul(q, tile.width))
+    for u in range(steps):
+        columns = [v.load(v.place(panel, u * tile.width + k * v.lanes)) for k in range(len(sums[0]))]
+        for m, row in enumerate(sums):
+            place = v.place(here[m // tile.rows], u * tile.rows + m % tile.rows)
+            factor = v.splat(v.load(place, v.element))
+            for column, sum_ in zip(columns, row, strict=True):
+                f.do(f"store {v.type} {v.fma(factor, column, f.let(f'load {v.type}, ptr {sum_}'))}, ptr {sum_}")

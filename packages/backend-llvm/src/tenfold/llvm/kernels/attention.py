@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from math import prod, sqrt
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
+from tenfold.llvm import session as sessions
 from tenfold.llvm.attention import QUERIES, Attention, forward
 from tenfold.llvm.attention_gradient import gradient
 from tenfold.llvm.kernels.attaching import chosen
@@ -73,26 +74,75 @@ class _Call:
             mask = np.ascontiguousarray(mask)
         return self.heads(np.broadcast_to(mask, (*self.lead, self.queries, self.keys)))
 
-    def numbers(self, *arrays: Array) -> list[Any]:
+    def numbers(self, *arrays: Array) -> tuple[Any, ...]:
         """The distances and sizes that follow the arrays."""
         steps = [step for x in arrays for step in x.strides[:3]]
-        return [*steps, self.lead[-1] if self.lead else 1, self.queries, self.keys, self.factor]
+        return *steps, self.lead[-1] if self.lead else 1, self.queries, self.keys, self.factor
+
+
+class Plan(NamedTuple):
+    """What a call with arrays of these sizes and distances needs beside their addresses."""
+
+    compiled: Compiled
+    key: tuple[Any, ...]
+    address: int
+    items: int
+    grain: int
+    numbers: tuple[Any, ...]
+    results: tuple[tuple[int, ...], ...]
+    stored: Stored
+
+
+_PLANS: dict[Any, Plan] = {}
+MOST_PLANS = 1 << 8
+OUTER_AND_INNER = 4  # dimensions of arrays that are taken as they are
+
+
+def _seen(what: tuple[Any, ...], *arrays: Array) -> tuple[Any, Plan | None]:
+    """The name of a call and its plan, if such a call was served before."""
+    name = what, *[(a.dtype, a.shape, a.strides) for a in arrays]
+    return name, _PLANS.get(name) if all(type(a) is np.ndarray and a.flags.aligned for a in arrays) else None
+
+
+def _keep(name: Any, given: list[Array], taken: list[Array], plan: Plan) -> None:
+    """Keep a plan where all arrays were taken as they are."""
+    if plan.address and all(a.ndim == OUTER_AND_INNER and a.strides == b.strides for a, b in zip(given, taken)):
+        if len(_PLANS) >= MOST_PLANS:
+            _PLANS.clear()
+        _PLANS[name] = plan
+
+
+def _run(plan: Plan, *arguments: Any) -> None:
+    if sessions.USED:
+        sessions.use(plan.compiled, *plan.key)
+    session = sessions.session()
+    assert session is not None
+    session.launch(plan.address, plan.items, plan.grain, *arguments, *plan.numbers)
 
 
 def fused_attention(query: Array, key: Array, value: Array, attn_mask: Array | None, is_causal: bool, scale: float | None) -> Any:
+    name, plan = (None, None) if attn_mask is not None else _seen((is_causal, scale), query, key, value)
+    if plan is not None:
+        out, sums = _beside(plan.results[0], plan.stored), np.empty(plan.results[1], plan.stored.dtype)
+        _run(plan, sums, query, key, value, out)
+        return out, sums
     call = _Call(query, key, value, attn_mask, is_causal, scale)
     if not call.fine:
         return NotImplemented
     stored: Stored = call.stored  # type: ignore[assignment]
     q, k, v = (call.heads(x) for x in (query, key, value))
     masks = [] if attn_mask is None else [call.mask(attn_mask)]
-    out, sums = _beside((*query.shape[:-1], call.widths[1]), stored), np.empty(query.shape[:-1], stored.dtype)
-    items = prod(call.lead) * -(-call.queries // QUERIES)
+    shapes = (*query.shape[:-1], call.widths[1]), query.shape[:-1]
+    out, sums = _beside(shapes[0], stored), np.empty(shapes[1], stored.dtype)
+    items, grain = prod(call.lead) * -(-call.queries // QUERIES), _grain(call, min(QUERIES, call.queries))
     arrays = [q, k, v, call.heads(out), *masks]
-    done = FORWARD.run(
-        (call.kind(attn_mask),), items, _grain(call, min(QUERIES, call.queries)), sums, *arrays, *call.numbers(*arrays)
-    )
-    return (out, sums) if done else NotImplemented
+    kind, numbers = (call.kind(attn_mask),), call.numbers(*arrays)
+    if not FORWARD.run(kind, items, grain, sums, *arrays, *numbers):
+        return NotImplemented
+    if name is not None:
+        plan = Plan(FORWARD, kind, FORWARD.known(kind), items, grain, numbers, shapes, stored)
+        _keep(name, [query, key, value, out], arrays, plan)
+    return out, sums
 
 
 def fused_attention_grad(
@@ -106,23 +156,30 @@ def fused_attention_grad(
     is_causal: bool,
     scale: float | None,
 ) -> Any:
+    inputs = query, key, value, grad, output
+    name, plan = (None, None) if attn_mask is not None else _seen((is_causal, scale), *inputs, log_sum_exp)
+    if plan is not None and log_sum_exp.flags.c_contiguous:
+        results = tuple([_beside(shape, plan.stored) for shape in plan.results])
+        _run(plan, log_sum_exp, np.empty(log_sum_exp.shape, plan.stored.dtype), *inputs, *results)
+        return results
     call = _Call(query, key, value, attn_mask, is_causal, scale)
     if not call.fine or any(a.dtype != query.dtype for a in (grad, output, log_sum_exp)):
         return NotImplemented
     if grad.shape != output.shape or output.shape != (*query.shape[:-1], call.widths[1]):
         return NotImplemented
     stored: Stored = call.stored  # type: ignore[assignment]
-    q, k, v, g = (call.heads(x) for x in (query, key, value, grad))
     masks = [] if attn_mask is None else [call.mask(attn_mask)]
-    results = [_beside(x.shape, stored) for x in (query, key, value)]
-    for zeroed in results[1:]:
-        zeroed.fill(0)
-    arrays = [q, k, v, g, *(call.heads(x) for x in (output, *results)), *masks]
-    done = GRADIENT.run(
-        (call.kind(attn_mask),), prod(call.lead), _grain(call, call.queries), np.ascontiguousarray(log_sum_exp), *arrays,
-        *call.numbers(*arrays),
-    )  # fmt: skip
-    return tuple(results) if done else NotImplemented
+    shapes = query.shape, key.shape, value.shape
+    results = tuple([_beside(shape, stored) for shape in shapes])
+    arrays = [*(call.heads(x) for x in (*inputs, *results)), *masks]
+    kind, items, grain, numbers = (call.kind(attn_mask),), prod(call.lead), _grain(call, call.queries), call.numbers(*arrays)
+    room = np.empty(log_sum_exp.shape, stored.dtype)
+    if not GRADIENT.run(kind, items, grain, np.ascontiguousarray(log_sum_exp), room, *arrays, *numbers):
+        return NotImplemented
+    if name is not None:
+        plan = Plan(GRADIENT, kind, GRADIENT.known(kind), items, grain, numbers, shapes, stored)
+        _keep(name, [*inputs, *results], arrays, plan)
+    return results
 
 
 def _beside(shape: tuple[int, ...], stored: Stored) -> Array:

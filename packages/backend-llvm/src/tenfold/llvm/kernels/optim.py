@@ -19,6 +19,7 @@ from tenfold.tensor.storage import Storage
 from tenfold.tensor.tensor import Tensor
 
 PIECE = 1 << 12  # elements that one call of a loop updates
+WINDOW = 64  # rows that native code is given at once after one that it left to Python
 _PLAIN = frozenset((float, int, bool, type(None), str))
 
 
@@ -183,13 +184,15 @@ def _updated(
     rows: list[list[Any]], numbers: tuple[float, ...], beneath: Callable[[int], None], program: Program, *variant: Any
 ) -> None:
     """Update all rows by the same numbers, in one native call where they are plain; `beneath` is the rule for one row."""
-    done = native_update().step(program, *variant)(rows, numbers)
+    step = native_update().step(program, *variant)
+    done = step(rows, numbers)
     while done < len(rows):
         if not _in_place(rows[done], numbers, program, *variant):
             beneath(done)
         done += 1
-        if done < len(rows):
-            done += native_update().step(program, *variant)(rows[done:], numbers)
+        if step is _none:  # there may be one by now
+            step = native_update().step(program, *variant)
+        done += step(rows[done : done + WINDOW], numbers)
 
 
 def adam(params: list[Any], grads: list[Any], states: list[Any], group: Any) -> None:

@@ -30,7 +30,7 @@ def _weight(g: Any, input: Any, weight_shape: Any) -> Any:
 
 
 def _all(g: Any, input: Any, weight: Any, weight_shape: Any) -> tuple[Any, Any, Any]:
-    """The three of them; where nobody can see how, by the kernels themselves: an operator's call costs more than a small product."""
+    """The three; where nobody can see how, by the kernels themselves: an operator's call costs more than a small product."""
     a, x, w = g._array, input._array, weight._array
     dtype = a.dtype
     if (
