@@ -30,9 +30,12 @@ def test_values_are_the_formulas(shape, dtype):
     tf.testing.assert_close(found.double(), wanted, rtol=near, atol=near)
 
 
+@pytest.mark.parametrize("grad", [False, True])
 @pytest.mark.parametrize("value", [0.1, 1000.3, -1e7])
-def test_equal_elements_become_zero(value):
-    assert (layer_norm(tf.full((4, 8), value), (8,)) == 0).all()
+def test_equal_elements_become_zero(value, grad):
+    for width in range(1, 26):
+        x = tf.full((4, width), value, requires_grad=grad)
+        assert (layer_norm(x, (width,)) == 0).all()
 
 
 @pytest.mark.parametrize("bad", [math.nan, math.inf, -math.inf])

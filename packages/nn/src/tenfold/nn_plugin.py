@@ -15,7 +15,8 @@ def tenfold_operators() -> dict[str, tuple[str, ...]]:
 
 @hookimpl()  # type: ignore[untyped-decorator]
 def tenfold_kernels(device: str) -> dict[str, tuple[str, ...]]:
-    return families("tenfold.nn.cpu", declared_in="tenfold.nn.ops") if device == "cpu" else {}
+    folder = {"cpu": "tenfold.nn.cpu", "*": "tenfold.nn.generic"}.get(device)
+    return {} if folder is None else families(folder, declared_in="tenfold.nn.ops")
 
 
 @hookimpl()  # type: ignore[untyped-decorator]

@@ -41,7 +41,7 @@ def fused_layer_norm(
             return _small_layer_norm(input, weight, bias, eps)
         spreads: list[Array] = []
         out = _short_rows(input, short, weight, bias, eps, spreads)  # the same numbers whether a gradient is wanted or not
-        return out, exact_row_means(input), np.reciprocal(spreads[0][..., :1])
+        return out, exact_row_means(input), np.divide(short.scale, spreads[0][..., :1])
     lead, D = _split(input.shape, normalized_ndim)
     x = input.reshape(prod(lead), D)
     out = np.empty(x.shape, x.dtype)
@@ -80,18 +80,18 @@ def layer_norm(input: Array, normalized_shape: Any, weight: Array | None, bias: 
 
 
 class _Filled(dict[float, Array]):
-    """Small arrays of one shape that hold a number everywhere, which NumPy adds sooner than the number."""
+    """Small arrays of one shape that hold a number, scaled, everywhere, which NumPy adds sooner than the number."""
 
     most = 2
 
-    def __init__(self, shape: Sizes, dtype: Any) -> None:
+    def __init__(self, shape: Sizes, dtype: Any, scale: float) -> None:
         super().__init__()
-        self.shape, self.dtype = shape, dtype
+        self.shape, self.dtype, self.scale = shape, dtype, scale
 
     def __missing__(self, number: float) -> Array:
         if len(self) >= self.most:
             self.clear()
-        filled = self[number] = np.full(self.shape, number, self.dtype)
+        filled = self[number] = np.full(self.shape, number * self.scale, self.dtype)
         return filled
 
 
@@ -100,10 +100,11 @@ class _Short(NamedTuple):
 
     sizes: Sizes  # the last one
     dtype: Any
-    center: Array  # takes the mean off each row; in float64, so that equal elements become 0
+    scale: float  # D over the next power of two: deviations are computed times this, a multiple that needs no rounding
+    center: Array  # takes the mean off each row; in float64, where sums of float32 are exact: equal elements become 0
     means: Array  # puts the mean in place of each element
     columns: Array  # of the rows' shape
-    filled: _Filled
+    filled: _Filled  # times scale^2
 
 
 class _ShortRows(dict[tuple[int, ...], Any]):
@@ -120,8 +121,10 @@ class _ShortRows(dict[tuple[int, ...], Any]):
         if shape and 0 < prod(shape) <= self.largest and (D := shape[-1]) <= self.widest:
             means = np.full((D, D), 1 / D)
             columns = np.broadcast_to(np.arange(D), shape).copy()
-            filled = _Filled(shape, self.dtype)
-            short = _Short((D,), self.dtype, np.eye(D) - means, means.astype(self.dtype), columns, filled)
+            power = 2.0 ** (D - 1).bit_length()
+            scale, center = D / power, (D * np.eye(D) - 1) / power
+            filled = _Filled(shape, self.dtype, scale * scale)
+            short = _Short((D,), self.dtype, scale, center, means.astype(self.dtype), columns, filled)
         if len(self) >= self.most:
             self.clear()
         self[shape] = short
@@ -136,8 +139,8 @@ add, divide, multiply, sqrt = np.add, np.divide, np.multiply, np.sqrt
 def _short_rows(
     x: Array, short: _Short, weight: Array | None, bias: Array | None, eps: float, saved: list[Array] | None = None
 ) -> Array:
-    """The normalized rows; `saved` gets the deviations in place of each of their elements."""
-    _, dtype, center, means, columns, filled = short
+    """The normalized rows; `saved` gets the deviations, times `short.scale`, in place of each of their elements."""
+    _, dtype, _, center, means, columns, filled = short
     out = x.dot(center).astype(dtype)
     spread = multiply(out, out).dot(means)
     add(spread, filled[eps], spread)
