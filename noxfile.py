@@ -33,8 +33,7 @@ RUFF = "ruff==0.17.*"
 ORACLES = ("expecttest", "scipy", "transformers==5.23.*", "sacrebleu>=2.5", "nltk>=3.9")  # what tests compare with
 TEST_TOOLS = ("pytest>=8.3", "pytest-timeout>=2.3", "pytest-xdist>=3.6", "hypothesis>=6.100")
 # Long sessions share their tests out to as many processes as there are cores; `-n 0` among the arguments takes it back.
-# A worker has a thread that talks to its parent, at which Python 3.12 and later warn when a test forks.
-PARALLEL = ("-n", "logical", "--dist", "loadgroup", "-W", "ignore:This process (pid=:DeprecationWarning")
+PARALLEL = ("-n", "logical", "--dist", "loadgroup")
 LONG = ("autograd", "backend-cuda", "backend-llvm", "compat", "core", "nn", "scientific", "testing")
 ONE_THREAD = {"OMP_NUM_THREADS": "1"}  # beside other processes a second BLAS thread costs more than it brings
 DEMO_PACKAGES = ("core", "autograd", "nn", "optim", "data", "vision")
