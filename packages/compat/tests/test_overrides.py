@@ -53,6 +53,18 @@ plain = torch._tensor_str._str
 torch.Tensor.__repr__ = lambda self: "patched"
 assert repr(torch.ones(1)) == "patched" and plain(torch.ones(1)) == "tensor([1.])"
 assert torch.cuda._initialized is False and torch.cuda.random.manual_seed is torch.cuda.manual_seed
+
+
+class Asked(torch.Tensor):
+    @classmethod
+    def __torch_function__(cls, func, types, args=(), kwargs=None):
+        asked.append(func.__name__)
+        return overrides.redispatch_function(func, types, args, kwargs)
+
+
+asked = []
+result = torch.add(torch.ones(2).as_subclass(Asked), 1)
+assert asked == ["add"] and type(result) is torch.Tensor and result.tolist() == [2.0, 2.0]
 """
 
 

@@ -231,8 +231,9 @@ def enable_reentrant_dispatch() -> Iterator[None]:
 
 
 def redispatch_function(func: Callable[..., Any], types: Any, args: Any = (), kwargs: Any = None) -> Any:
-    """Call a function from within `__torch_function__`, asking the modes and classes that are left."""
-    return func(*args, **(kwargs or {}))
+    """Call a function from within `__torch_function__` without asking the classes again; modes that are left are asked."""
+    with DisableTorchFunctionSubclass():
+        return func(*args, **(kwargs or {}))
 
 
 def _get_current_function_mode_stack() -> list[Any]:
