@@ -46,3 +46,11 @@ def test_counts_and_edges_are_written_where_they_are_wanted() -> None:
         for wrong in ((t.empty(0, dtype=t.float64), t.empty(0)), (t.empty(0), t.empty(0, dtype=t.int32))):
             with pytest.raises(RuntimeError, match="dtype"):
                 t.histogram(x, 4, out=wrong)
+
+
+@pytest.mark.parametrize("points", [0, 3])
+def test_points_without_coordinates(points):
+    for lib in (torch, tenfold):
+        found = lib.histogramdd(lib.ones(points, 0), [])
+        assert found.hist.tolist() == 0.0
+        assert tuple(found.bin_edges) == ()

@@ -179,6 +179,7 @@ _INSIDE = {"dispatch", "generic", "ops", "settings"}  # rooms that no user's pro
 
 def _own_names() -> list[str]:
     names = {*globals(), *_LATE_OPERATORS} - {"cpu"}  # a method; as a name it is a module
+    names -= {*_FUNCTIONS[_siblings.PACKAGES["nn"]].split()}  # no names of `*`, also where somebody asked for one
     return [
         name for name in names if not name.startswith("_") and not name.endswith("_plugin") and name not in _HELPERS | _INSIDE
     ]

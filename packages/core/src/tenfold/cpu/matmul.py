@@ -79,6 +79,8 @@ def dot(input: Any, tensor: Any) -> Any:
 def addmm(input: Any, mat1: Any, mat2: Any, beta: Any, alpha: Any) -> Any:
     if (mat1.dtype is not F32 and mat1.dtype is not F64) or mat1.ndim != 2 or mat2.ndim != 2 or mat1.shape[1] != mat2.shape[0]:
         return NotImplemented
+    if hasattr(beta, "_array") or hasattr(alpha, "_array"):
+        return NotImplemented
     result = _dot(mat1, mat2)
     if alpha != 1:
         result *= alpha

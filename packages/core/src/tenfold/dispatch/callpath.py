@@ -29,8 +29,8 @@ _GLOBALS = frozenset(
     "ACTIVE TRANSFORMS GRAD_OFF grad_enabled dispatch dispatch_dunder recovered has_gradient wrong_result new Tensor "
     "Storage INFERENCE settle note_view refused arrange arrange_power by_rows note_layout CPU ref id "
     "wrap_all wrap_views F32 F64 I64 DEFAULT "
-    "type len int float ONE "
-    "DTYPE REQUIRED as_dtype as_int as_dims old_form missing absent NotImplemented Exception TypeError".split()
+    "type len int float bool ONE "
+    "DTYPE REQUIRED as_dtype as_int as_dims as_bool old_form missing absent NotImplemented Exception TypeError".split()
 )
 
 
@@ -137,11 +137,13 @@ def _normalise_ints(operator: Operator, rest: bool = False) -> Iterator[str]:
 
 
 def _normalise_values(operator: Operator, params: Iterable[Param]) -> Iterator[str]:
-    """`dtype=float` is `dtype=tenfold.float64`, and NumPy's integers are Python's; what is no dtype or int is refused."""
+    """`dtype=float` is `dtype=tenfold.float64`, and NumPy's integers are Python's; what is no dtype, int or bool is refused."""
     for p in params:
         if p.role == "value" and (p.name == "dtype" or p.whole):
-            given = f"{p.name} is not None and " * (p.whole != "int") + f"type({p.name}) is not tuple and " * (p.name == "dim")
-            yield f"    if {given}type({p.name}) is not {'int' if p.whole else 'DTYPE'}:"
+            given = f"{p.name} is not None and " * (p.whole not in ("int", "bool")) + f"type({p.name}) is not tuple and " * (
+                p.name == "dim"
+            )
+            yield f"    if {given}type({p.name}) is not {'bool' if p.whole[:4] == 'bool' else 'int' if p.whole else 'DTYPE'}:"
             yield f"        {p.name} = as_{p.whole[:4].strip() or 'dtype'}({p.name}, {operator.name!r}, {p.name!r})"
 
 

@@ -60,7 +60,7 @@ FUNCTIONS: dict[str, str] = {
         "as_tensor asarray empty empty_strided from_numpy frombuffer full ones scalar_tensor tensor zeros"
     ),
     "tenfold.ops.creation.like": "empty_like full_like ones_like zeros_like",
-    "tenfold.ops.creation.sequences": "arange eye linspace meshgrid range tril_indices triu_indices",
+    "tenfold.ops.creation.sequences": "arange eye linspace meshgrid tril_indices triu_indices",
     "tenfold.ops.indexing.along": "scatter_set",
     "tenfold.ops.indexing.joining": "cat concat concatenate repeat_places stack",
     "tenfold.ops.indexing.selection": "index",
@@ -72,7 +72,7 @@ FUNCTIONS: dict[str, str] = {
     "tenfold.ops.random": "normal rand rand_like randint randn randn_like randperm",
     "tenfold.ops.reduction.ordering": "kthvalue_pair search_positions searchsorted sort_pair topk_pair unique_parts",
     "tenfold.ops.reduction.reductions": "max_dim min_dim",
-    "tenfold.ops.reduction.statistics": "var_mean vector_norm",
+    "tenfold.ops.reduction.statistics": "vector_norm",
     "tenfold.ops.view.forms": "broadcast_tensors",
 }
 METHODS: dict[str, str] = {
@@ -122,11 +122,11 @@ SIBLINGS_FUNCTIONS: dict[str, str] = {
         "logspace lstsq lu lu_packed lu_solve lu_unpack mantissa_exponent masked_scatter masked_scatter_ matrix_exp matrix_power "
         "matrix_rank median median_dim median_value mode msort mvlgamma mvlgamma_ nanmean nanmedian nanquantile nansum "
         "narrow_copy nonzero_static norm_except_dim nuclear_norm orgqr ormqr pca_lowrank pinverse pivot_order poisson polar "
-        "polygamma polygamma_ pseudo_inverse put put_ qr quantile randint_like real_inverse_transform real_transform "
+        "polygamma polygamma_ pseudo_inverse put put_ qr quantile randint_like range real_inverse_transform real_transform "
         "reduced_segments rot90 row_stack segment_reduce select_scatter slice_scatter slogdet solve std_mean stft svd "
         "svd_lowrank svd_triple symeig take_along_dim tensor_split tensordot trapezoid trapz triangular_solution "
-        "triangular_solve unique_consecutive unravel_index unsafe_chunk unsafe_split unsafe_split_with_sizes vander vsplit "
-        "vstack"
+        "triangular_solve unique_consecutive unravel_index unsafe_chunk unsafe_split unsafe_split_with_sizes vander var_mean "
+        "vsplit vstack"
     ),
 }
 SIBLINGS_METHODS: dict[str, str] = {

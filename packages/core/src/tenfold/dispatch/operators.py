@@ -72,7 +72,7 @@ class Param(NamedTuple):
     default: Any
     holes: bool = False  # whether a list may have None among its tensors
     is_data: bool = False  # whether NumPy's numbers reach the operator as what they are, not as Python's
-    whole: str = ""  # "int" or "int | None" where it holds that, "dims" where also several
+    whole: str = ""  # "int" or "bool", perhaps with " | None", where it holds that, "dims" where also several ints
 
 
 def annotation_text(annotation: Any) -> str:
@@ -160,15 +160,15 @@ class Operator:
 
     def _read_params(self) -> Iterator[Param]:
         params = inspect.signature(self.declared).parameters
-        # What takes another tensor in a dimension's place, or a bool, sees to it itself.
+        # What takes another tensor in a dimension's place, or a bool, sees to it itself. PyTorch has some bools in Python alone.
         dims = ["shifts", "dims" * ("shifts" in params), "split_sizes", "dim" * params.keys().isdisjoint(("other", "unbiased"))]
+        dims += ["size", "stride"] * ("storage_offset" in params)
         for p in params.values():
             text = annotation_text(p.annotation)
             role = "args" if p.kind is p.VAR_POSITIONAL else ROLES.get(text, "value")
-            holes, whole = text == "Sequence[Tensor | None]", text * (text in ("int", "int | None"))
-            if text == "Any" and p.name in dims:
-                whole = "dims"
-            yield Param(p.name, role, p.kind is p.KEYWORD_ONLY, p.default, holes, text == "Data", whole)
+            exact = text.removesuffix(" | None") in ("int", "bool") and p.name not in ("inplace", "return_indices")
+            whole = "dims" if text == "Any" and p.name in dims else text * exact
+            yield Param(p.name, role, p.kind is p.KEYWORD_ONLY, p.default, "| None]" in text, text == "Data", whole)
 
     @property
     def forms(self) -> tuple[Operator, ...]:

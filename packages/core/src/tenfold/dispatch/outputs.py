@@ -7,7 +7,7 @@ from typing import Any
 
 from tenfold.dispatch.inplace import is_refused, write_out
 from tenfold.dispatch.operators import Operator
-from tenfold.dispatch.overlap import refuse_overlap
+from tenfold.dispatch.overlap import refuse_outputs
 from tenfold.dispatch.runtime import STATE
 from tenfold.dispatch.services import SERVICES
 from tenfold.types import dtypes, promotion
@@ -34,9 +34,7 @@ def with_out(operator: Operator, values: dict[str, Any], out: Any) -> Any:
             f"{operator.name}(): functions with out=... arguments don't support automatic differentiation, "
             f"but one of the arguments requires grad."
         )
-    if operator.pointwise or operator.family == "indexing" or operator.name in ("cumsum", "cumprod"):
-        for target in outs:
-            refuse_overlap(operator.name, target, values.values())
+    refuse_outputs(operator, outs, values)
     if "requires_grad" in values:  # a factory
         _follow(operator, values, outs[0])
     if operator.out == "bool or uint8":  # asked before whether there is such a dimension

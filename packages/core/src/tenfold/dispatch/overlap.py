@@ -5,25 +5,43 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
+from tenfold.dispatch.operators import Operator
 from tenfold.types.memory_format import is_dense
 
 # These read one element after another while they write elsewhere in the target: not even the same tensor may be both.
 _APART = frozenset(
     "index_put index_fill index_copy index_add index_reduce put scatter scatter_add scatter_reduce gather index_select take cat "
-    "stack".split()
+    "stack hstack vstack dstack column_stack take_along_dim cross linalg_cross kthvalue".split()
 )
 # These read all that they need before they write.
-_FREE = frozenset(("masked_scatter", "ldexp", "softmax", "log_softmax"))
+_FREE = frozenset("masked_scatter softmax log_softmax diag tril triu logsigmoid".split())
+# With `out=`, beside pointwise operators and indexing.
+_BY_TURNS = frozenset(
+    "cumsum cumprod logcumsumexp addmm addmv addbmm baddbmm addr outer kron diff frexp ldexp max min mode topk sort msort normal "
+    "bernoulli renorm linalg_solve_triangular".split()
+)
 
 
-def refuse_overlap(name: str, target: Any, inputs: Iterable[Any]) -> None:
+def refuse_outputs(operator: Operator, outs: Iterable[Any], values: dict[str, Any]) -> None:
+    """RuntimeError where an output is written while the operator reads the same memory elsewhere."""
+    name = operator.name
+    apart = name in _APART
+    if apart or operator.pointwise or operator.family == "indexing" or name in _BY_TURNS:
+        first, *others = values.values()
+        for target in outs:
+            # What could be written in place may be the output; products of matrices are computed before they are added.
+            refuse_overlap(name, target, [first], apart and operator.inplace_form is None)
+            refuse_overlap(name, target, others * (operator.family != "matmul"), apart and name != "gather")
+
+
+def refuse_overlap(name: str, target: Any, inputs: Iterable[Any], apart: bool | None = None) -> None:
     """RuntimeError where `target` is written while an operator reads the same memory elsewhere."""
     if name in _FREE or target._key.level is not None:
         return
     for value in inputs:
         if type(value) in (list, tuple):
-            refuse_overlap(name, target, value)
-        elif _is_beneath(value, target, name in _APART):
+            refuse_overlap(name, target, value, apart)
+        elif _is_beneath(value, target, name in _APART if apart is None else apart):
             raise RuntimeError(_refusal(name))
 
 

@@ -60,6 +60,8 @@ def wrap_dims(dims: int | Sequence[int] | None, ndim: int, name: str = "") -> tu
         return tuple(range(ndim))
     if isinstance(dims, (int, np.integer)):
         dims = (dims,)
+    if type(next(iter(dims), None)) is bool:  # which PyTorch asks of the first alone
+        raise TypeError(f"{name}(): argument 'dims' must be tuple of ints, but found element of type bool at pos 0")
     wrapped = tuple(wrap_dim(d, ndim, name) for d in dims)
     if len(set(wrapped)) != len(wrapped):
         raise RuntimeError(

@@ -52,6 +52,13 @@ def as_int(value: Any, operator: str, name: str, several: bool = False) -> Any:
     raise TypeError(f"{operator}(): argument '{name}' must be int, not {kind.__name__}")
 
 
+def as_bool(value: Any, operator: str, name: str) -> Any:
+    """What is given in a bool's place by a class that overrides operators, or None; TypeError for anything else."""
+    if value is None or value is REQUIRED or (hasattr(type(value), "__torch_function__") and not hasattr(value, "_array")):
+        return value
+    raise TypeError(f"{operator}(): argument '{name}' must be bool, not {type(value).__name__}")
+
+
 def as_dims(value: Any, operator: str, name: str) -> Any:
     """One dimension, or several as a tuple."""
     if hasattr(type(value), "count"):
@@ -105,7 +112,9 @@ def _warn_once(operator: Operator, declared: Operator, order: Sequence[str]) -> 
     )
 
 
-RUNTIME.update(as_dtype=as_dtype, as_int=as_int, as_dims=as_dims, old_form=old_form, missing=missing, absent=absent)
+RUNTIME.update(
+    as_dtype=as_dtype, as_int=as_int, as_dims=as_dims, as_bool=as_bool, old_form=old_form, missing=missing, absent=absent
+)
 RUNTIME.update(REQUIRED=REQUIRED, DTYPE=dtype, ONE=1)
 
 

@@ -317,7 +317,7 @@ def normal_(input: Tensor, mean: float = 0.0, std: float = 1.0, *, generator: An
     return fill("normal_", input, lambda s, shape, dtype: s.normal(source(generator), shape, dtype, mean, std, contiguous=whole))
 
 
-@composite("random", random=True, nondifferentiable=INDEPENDENT)
+@composite("random", random=True, nondifferentiable=INDEPENDENT, accepts="bool integer floating")
 def random_(input: Tensor, from_: Any = None, to: Any = None, *, generator: Any = None) -> Tensor:
     """Fill with uniform integers: of the whole range of the dtype, from 0 to below `from_`, or from `from_` to below `to`.
 
@@ -352,7 +352,7 @@ def exponential_(input: Tensor, lambd: float = 1.0, *, generator: Any = None) ->
     return fill("exponential_", input, lambda s, shape, dtype: s.exponential(source(generator), shape, dtype, lambd))
 
 
-@composite("random", random=True, nondifferentiable=INDEPENDENT)
+@composite("random", random=True, nondifferentiable=INDEPENDENT, accepts="bool integer floating")
 def bernoulli_(input: Tensor, p: Any = 0.5, *, generator: Any = None) -> Tensor:
     """Fill with ones with probability p (a number, or a tensor that broadcasts), else zeros.
 
@@ -364,6 +364,8 @@ def bernoulli_(input: Tensor, p: Any = 0.5, *, generator: Any = None) -> Tensor:
         return fill("bernoulli_", input, lambda s, shape, dtype: s.bernoulli(source(generator), p, shape, dtype))
 
     def draw(s: Any, shape: Any, dtype: Any) -> Any:
+        if not p.is_floating_point():
+            raise NotImplementedError(f"\"bernoulli_\" not implemented for probabilities of '{type_name(p.dtype)}'")
         wanted = np.broadcast_to(_values(p), input._array.shape)
         if not input.is_contiguous():
             wanted = wanted.transpose(s.memory_order(input._array.strides)[0])

@@ -4,7 +4,7 @@
 ; device, 3 whether its body records what has no rule, 4 the name under which the globals have what gives results their node, 5
 ; the flags that arrays have to have, 6 recording.ll's words for the rule at 7; at 8 the parameters' roles (1 a tensor, 2 that or a
 ; number, 3 a value, 4 a value that has to be the default and that kernels do
-; not get, 5 a tensor or None, 6 a list of tensors, 7 an int), at 16 their defaults, at 24 their names; 32 is writing.ll's,
+; not get, 5 a tensor or None, 6 a list of tensors, 7 an int, 8 a bool), at 16 their defaults, at 24 their names; 32 is writing.ll's,
 ; views.ll's and scattering.ll's, as are those behind it; 36 is the function of the form in place that `inplace=True` asks for.
 
 @p_Tensor = global ptr null
@@ -430,7 +430,14 @@ one:
     i64 5, label %optional
     i64 6, label %listed
     i64 7, label %whole
+    i64 8, label %flag
   ]
+flag:
+  %f_type = call ptr @at(ptr %v, i64 8)
+  %a_flag = load ptr, ptr @g_True
+  %Flag = call ptr @at(ptr %a_flag, i64 8)
+  %is_flag = icmp eq ptr %f_type, %Flag
+  br i1 %is_flag, label %pass, label %slow
 whole:
   %w_type = call ptr @at(ptr %v, i64 8)
   %Whole = load ptr, ptr @g_int
@@ -491,7 +498,7 @@ node:
   store i1 %or, ptr %recorded_is
   br label %pass
 pass:
-  %passed = phi ptr [%v, %one], [%v, %optional], [%v, %either], [%v, %whole], [%x, %node], [%l, %listed]
+  %passed = phi ptr [%v, %one], [%v, %optional], [%v, %either], [%v, %whole], [%v, %flag], [%x, %node], [%l, %listed]
   %g_slot = getelementptr ptr, ptr %given, i64 %m
   store ptr %passed, ptr %g_slot
   %m1 = add i64 %m, 1

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import warnings
 from collections.abc import Sequence
 from typing import Any
 
@@ -36,7 +35,7 @@ def _require_numbers(name: str, dtype: Any) -> None:
         raise NotImplementedError(f"\"{name}_cpu\" not implemented for 'ComplexHalf'; make complex64 and convert with .chalf()")
 
 
-def _require_order(name: str, dtype: Any) -> None:
+def require_order(name: str, dtype: Any) -> None:
     """NotImplementedError for truth values and complex numbers."""
     _require_numbers(name, dtype)
     if dtype.category in (0, 3):
@@ -48,7 +47,7 @@ def _module(device: Any) -> Any:
     return key.backend.numbers(key.index)
 
 
-def _numbers(dtype: Any, device: Any, start: int, end: int, step: int = 1) -> Any:
+def numbers(dtype: Any, device: Any, start: int, end: int, step: int = 1) -> Any:
     try:
         return _module(device).arange(start, end, step)
     except (MemoryError, ValueError) as error:
@@ -79,49 +78,18 @@ def arange(
         start, end, step = int(start), int(end), int(step)
     whole = type(start) is int and type(end) is int and type(step) is int
     dtype = dtype or (dtypes.int64 if whole else get_default_dtype())
-    _require_order("arange", dtype)
+    require_order("arange", dtype)
     array: Any
     if whole:
-        array = _numbers(dtype, device, start, end, step)
+        if max(start, end) >= 2**63:
+            raise RuntimeError("arange: value cannot be converted to type int64_t without overflow")
+        array = numbers(dtype, device, start, end, step)
     else:
         count = math.ceil((end - start) / step)
         if dtype.category < 2:
             start, step = int(start), int(step)
-        array = start + _numbers(dtype, device, 0, count) * step
+        array = start + numbers(dtype, device, 0, count) * step
     return place(array.astype(dtype.numpy, copy=False), device, requires_grad)
-
-
-@composite("creation", method=None, out="filled", name="range")
-def _range(
-    start: Any, end: Any = None, step: Any = 1, *, dtype: Any = None, device: Any = None, requires_grad: bool = False,
-    layout: Any = None, pin_memory: bool = False,
-) -> Tensor:  # fmt: skip
-    """Numbers from start up to end, which is included; deprecated: `arange` is what Python's `range` is.
-
-    >>> import tenfold, warnings
-    >>> with warnings.catch_warnings(action="ignore"):
-    ...     tenfold.range(1, 4).tolist()
-    [1.0, 2.0, 3.0, 4.0]
-    """
-    if end is None:
-        start, end = 0, start
-    start, end, step = number_of(start), number_of(end), number_of(step)
-    if step == 0:
-        raise RuntimeError("range: step must be nonzero")
-    if not (math.isfinite(start) and math.isfinite(end)):
-        raise RuntimeError(f"range: unsupported range: {start} -> {end}")
-    if (end - start) * (1 if step > 0 else -1) < 0:
-        raise RuntimeError(f"range: upper bound and lower bound inconsistent with step sign: {start}, {end}, {step}")
-    dtype = dtype or get_default_dtype()
-    _require_order("range", dtype)
-    warnings.warn(
-        "torch.range is deprecated and will be removed in a future release because its behavior is inconsistent with Python's "
-        "range builtin. Instead, use torch.arange, which produces values in [start, end).",
-        UserWarning,
-        stacklevel=2,
-    )
-    array = start + _numbers(dtype, device, 0, math.floor((end - start) / step) + 1) * step
-    return place(array.astype(dtype.numpy), device, requires_grad)
 
 
 @composite("creation", method=None, out="filled")
@@ -169,7 +137,7 @@ def spaced(start: Any, end: Any, steps: int, dtype: Any, device: Any) -> Any:
         first, last = np.float32(start), np.float32(end)
         with np.errstate(over="ignore", invalid="ignore"):
             start, end, step = float(first), float(last), float((last - first) / np.float32(steps - 1))
-    index = _numbers(dtype, device, 0, steps)
+    index = numbers(dtype, device, 0, steps)
     with np.errstate(invalid="ignore"):
         return np.where(index < steps // 2, start + index * step, end - (steps - 1 - index) * step).astype(wide)
 

@@ -85,6 +85,8 @@ def bounds(item: slice, size: int) -> tuple[int, int, int]:
 def position(item: int, size: int, dim: int) -> int:
     """An index counted from the front; IndexError outside the dimension."""
     if not -size <= item < size:
+        if not -(2**63) <= item < 2**63:
+            raise ValueError("Overflow when unpacking long long")
         raise IndexError(f"index {item} is out of bounds for dimension {dim} with size {size}")
     return item % size
 

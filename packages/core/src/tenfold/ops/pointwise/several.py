@@ -91,7 +91,9 @@ where.op.numbers_fit = True
 def _(condition: Any, input: Any, other: Any, out: Any) -> Any:
     if input is None and other is None:
         return condition.nonzero(as_tuple=True)
-    for value in (input, other):
+    for name, value in (("input", input), ("other", other)):
+        if out is not None and not hasattr(value, "_array"):
+            raise TypeError(f"where(): argument '{name}' must be Tensor, not {type(value).__name__}")
         if isinstance(value, int) and not -(2**63) <= value < 2**64:
             raise OverflowError("int too big to convert")
     if hasattr(condition, "_array") and condition.dtype is uint8:

@@ -29,7 +29,7 @@ def spread_arguments(dim: Any, unbiased: Any, correction: Any) -> tuple[Any, Any
     return dim, correction
 
 
-def _check_spread(input: Tensor, name: str) -> None:
+def check_spread(input: Tensor, name: str) -> None:
     if input.dtype.category < 2:
         raise RuntimeError(
             f"{name} only supports floating point and complex dtypes, got {input.dtype.name}; convert with .float()"
@@ -46,13 +46,13 @@ def var(input: Tensor, dim: Any = None, unbiased: Any = None, keepdim: bool = Fa
     >>> tenfold.var(tenfold.tensor([1.0, 2.0, 3.0]))
     tensor(1.)
     """
-    _check_spread(input, "var")
+    check_spread(input, "var")
     dim, correction = spread_arguments(dim, unbiased, correction)
-    _warn_of_freedom("var", input, dim, correction)
-    return _variance(input, dim, keepdim, correction)
+    warn_of_freedom("var", input, dim, correction)
+    return variance_over(input, dim, keepdim, correction)
 
 
-def _variance(input: Tensor, dim: Any, keepdim: bool, correction: Any) -> Tensor:
+def variance_over(input: Tensor, dim: Any, keepdim: bool, correction: Any) -> Tensor:
     dims = wrap_dims(dim, input.dim(), "var")
     deviation = input - mean(input, dims, True)
     if input.dtype.is_complex:
@@ -64,7 +64,7 @@ def _variance(input: Tensor, dim: Any, keepdim: bool, correction: Any) -> Tensor
     return total / count if count > 0 else total / op.zeros_like(total)
 
 
-def _warn_of_freedom(name: str, input: Tensor, dim: Any, correction: Any) -> bool:
+def warn_of_freedom(name: str, input: Tensor, dim: Any, correction: Any) -> bool:
     """Whether there are more numbers to average than `correction` takes off; a warning if not."""
     wrap_dims(dim, input.dim(), name)
     if count_over(input.shape, dim) > correction and input.numel():
@@ -89,27 +89,12 @@ def std(input: Tensor, dim: Any = None, unbiased: Any = None, keepdim: bool = Fa
     >>> tenfold.std(tenfold.tensor([1.0, 2.0, 3.0]))
     tensor(1.)
     """
-    _check_spread(input, "std")
+    check_spread(input, "std")
     dim, correction = spread_arguments(dim, unbiased, correction)
-    free = _warn_of_freedom("std", input, dim, correction)
-    variance = var(input, dim, None, keepdim, correction=correction) if free else _variance(input, dim, keepdim, correction)
+    free = warn_of_freedom("std", input, dim, correction)
+    variance = var(input, dim, None, keepdim, correction=correction) if free else variance_over(input, dim, keepdim, correction)
     zero = variance == 0
     return where(zero, 0, where(zero, 1, variance).sqrt())
-
-
-@composite("reduction", method=None)
-def var_mean(input: Tensor, dim: Any = None, unbiased: Any = None, keepdim: bool = False, *, correction: Any = None) -> Any:
-    """Variance and mean.
-
-    >>> import tenfold
-    >>> tenfold.var_mean(tenfold.tensor([1.0, 2.0, 3.0]))
-    (tensor(1.), tensor(2.))
-    """
-    _check_spread(input, "var_mean")
-    dim, correction = spread_arguments(dim, unbiased, correction)
-    free = _warn_of_freedom("var_mean", input, dim, correction)
-    variance = var(input, dim, None, keepdim, correction=correction) if free else _variance(input, dim, keepdim, correction)
-    return variance, mean(input, dim, keepdim)
 
 
 # Norms

@@ -10,6 +10,7 @@ import numpy as np
 from tenfold.dispatch.meta import Meta
 from tenfold.dispatch.operators import composite, op
 from tenfold.dispatch.shape_rules import wrap_dim
+from tenfold.dispatch.spellings import as_dims
 from tenfold.ops.creation.factories import checked_size
 from tenfold.ops.indexing.joining import cat, flip
 from tenfold.ops.indexing.strided import as_strided_scatter, diag_embed
@@ -146,9 +147,8 @@ def tensor_split(input: Tensor, indices_or_sections: Any, dim: int = 0) -> tuple
     if not input.dim():
         raise RuntimeError("tensor_split expected at least a 1-dimensional tensor, but got a tensor with 0 dims")
     where, n = indices_or_sections, input.size(dim)
-    if isinstance(where, Tensor):
-        where = _numbers(where)
-    if not isinstance(where, (int, np.integer)):
+    where = _numbers(where) if isinstance(where, Tensor) else as_dims(where, "tensor_split", "indices_or_sections")
+    if not isinstance(where, int):
         return _cut_at(input, where, dim)
     if where <= 0:
         raise RuntimeError(f"tensor_split: number of sections must be larger than 0, got {where}")
@@ -258,7 +258,7 @@ def rot90(input: Tensor, k: int = 1, dims: Any = (0, 1)) -> Tensor:
     tensor([[2, 4],
             [1, 3]])
     """
-    n = input.dim()
+    n, dims = input.dim(), as_dims(dims, "rot90", "dims")
     if len(dims) != 2 or n < 2:
         raise RuntimeError(f"rot90: expected total rotation dims == 2 and total dims >= 2, but got {len(dims)} and {n}")
     a, b = (wrap_dim(d, n, "rot90") for d in dims)
@@ -300,8 +300,10 @@ def select_scatter(input: Tensor, src: Tensor, dim: int, index: int) -> Tensor:
     return _replaced(input, src, "select_scatter", select.op.shape_rule, dim, index)
 
 
-@composite("arrangements")
-def slice_scatter(input: Tensor, src: Tensor, dim: int = 0, start: Any = None, end: Any = None, step: int = 1) -> Tensor:
+@composite("arrangements", out=True)
+def slice_scatter(
+    input: Tensor, src: Tensor, dim: int = 0, start: int | None = None, end: int | None = None, step: int = 1
+) -> Tensor:
     """A copy with a slice of a dimension replaced.
 
     >>> import tenfold

@@ -9,6 +9,7 @@ from typing import Any
 from tenfold import return_types
 from tenfold.dispatch.meta import Meta
 from tenfold.dispatch.operators import composite, op, primitive
+from tenfold.dispatch.spellings import as_dims
 from tenfold.tensor.tensor import Tensor
 from tenfold.types.dtypes import type_name
 
@@ -69,6 +70,8 @@ def histogramdd(input: Tensor, bins: Any, range: Any = None, weight: Tensor | No
     given = list(bins) if isinstance(bins, Sequence) else [bins] * D
     if len(given) != D:
         raise RuntimeError("histogramdd: The size of bins must be equal to the innermost dimension of the input.")
+    if not D:  # points of no dimension, which PyTorch does not count
+        return return_types.histogramdd(op.zeros((), dtype=input.dtype, device=input.device), ())
     rows = input.detach().reshape(-1, D)
     edges = _edges("histogramdd", rows, given, range)
     counts = _counts(rows, edges, None if weight is None else weight.detach().reshape(-1), density)
@@ -190,7 +193,8 @@ def gradient(input: Tensor, *, spacing: Any = None, dim: Any = None, edge_order:
 def _dims(input: Any, dim: Any) -> list[int]:
     n = input.dim()
     found: list[int] = []
-    for d in range(n) if dim is None else [dim] if isinstance(dim, int) else dim:
+    given = range(n) if dim is None else as_dims(dim, "gradient", "dim")
+    for d in [given] if isinstance(given, int) else given:
         if not -n <= d < n:
             raise IndexError(f"gradient: Dimension out of range (expected to be in range of [{-n}, {n - 1}], but got {d})")
         if d % n in found:

@@ -16,6 +16,7 @@ from tenfold.ops.pointwise.filling import masked_fill
 from tenfold.ops.pointwise.several import where
 from tenfold.ops.view.shapes import expand, reshape, view
 from tenfold.settings.determinism import alert_not_deterministic
+from tenfold.settings.warnings import warn_once
 from tenfold.tensor.tensor import Tensor
 from tenfold.types import dtypes
 from tenfold.types.dtypes import type_name
@@ -62,6 +63,7 @@ def index_reduce(
     """
     if reduce not in ("prod", "mean", "amax", "amin"):
         raise RuntimeError(f"index_reduce(): Expected reduce to be one of prod, mean, amax or amin but got {reduce}.")
+    warn_once("index_reduce", "index_reduce() is in beta and the API may change at any time.", 4)
     check_slices(input, dim, index, source, "index_reduce")
     dim, place = wrap_dim(dim, input.dim(), "index_reduce"), vector(index, "index_reduce")
     if input.dtype.category in (0, 3) and (input.dim() < 2 or not include_self):

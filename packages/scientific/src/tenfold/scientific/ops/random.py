@@ -163,7 +163,7 @@ def _dirichlet_grad(x: Tensor, alpha: Tensor, total: Tensor) -> Tensor:
 # In-place fills
 
 
-@composite("random", random=True, nondifferentiable=INDEPENDENT)
+@composite("random", random=True, nondifferentiable=INDEPENDENT, accepts="integer floating")
 def geometric_(input: Tensor, p: float, *, generator: Any = None) -> Tensor:
     """Fill with the number of trials up to the first success of probability p.
 
@@ -185,7 +185,7 @@ def cauchy_(input: Tensor, median: float = 0.0, sigma: float = 1.0, *, generator
     return fill("cauchy_", input, lambda s, shape, dtype: _variates().cauchy(source(generator), shape, dtype, median, sigma))
 
 
-@composite("random", random=True, nondifferentiable=INDEPENDENT)
+@composite("random", random=True, nondifferentiable=INDEPENDENT, accepts="floating")
 def log_normal_(input: Tensor, mean: float = 1.0, std: float = 2.0, *, generator: Any = None) -> Tensor:
     """Fill with samples whose logarithm is normal with this mean and standard deviation.
 

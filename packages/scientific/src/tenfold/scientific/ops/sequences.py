@@ -1,8 +1,10 @@
-"""Sequences that grow by factors, powers of a vector, choices of elements, matrices put together along a diagonal."""
+"""Sequences by factors, ranges with their end, powers of a vector, choices of elements, matrices along a diagonal."""
 
 from __future__ import annotations
 
 import itertools
+import math
+import warnings
 from collections.abc import Sequence
 from typing import Any
 
@@ -10,10 +12,11 @@ import numpy as np
 
 from tenfold.dispatch.operators import composite, op
 from tenfold.ops.creation.factories import place
-from tenfold.ops.creation.sequences import meshgrid, number_of, spaced, spaced_dtype
+from tenfold.ops.creation.sequences import meshgrid, number_of, numbers, require_order, spaced, spaced_dtype
 from tenfold.ops.view.forms import tensors_of
 from tenfold.tensor.tensor import Tensor
 from tenfold.types import dtypes
+from tenfold.types.dtypes import get_default_dtype
 from tenfold.types.promotion import of_values
 
 Ints = Sequence[int]
@@ -35,6 +38,39 @@ def logspace(
     with np.errstate(all="ignore"):
         array = np.power(base, spaced(start, end, steps, dtype, device))
         return place(array.astype(dtype.numpy), device, requires_grad)
+
+
+@composite("sequences", method=None, out="filled", name="range")
+def _range(
+    start: Any, end: Any = None, step: Any = 1, *, dtype: Any = None, device: Any = None, requires_grad: bool = False,
+    layout: Any = None, pin_memory: bool = False,
+) -> Tensor:  # fmt: skip
+    """Numbers from start up to end, which is included; deprecated: `arange` is what Python's `range` is.
+
+    >>> import tenfold, warnings
+    >>> with warnings.catch_warnings(action="ignore"):
+    ...     tenfold.range(1, 4).tolist()
+    [1.0, 2.0, 3.0, 4.0]
+    """
+    if end is None:
+        start, end = 0, start
+    start, end, step = number_of(start), number_of(end), number_of(step)
+    if step == 0:
+        raise RuntimeError("range: step must be nonzero")
+    if not (math.isfinite(start) and math.isfinite(end)):
+        raise RuntimeError(f"range: unsupported range: {start} -> {end}")
+    if (end - start) * (1 if step > 0 else -1) < 0:
+        raise RuntimeError(f"range: upper bound and lower bound inconsistent with step sign: {start}, {end}, {step}")
+    dtype = dtype or get_default_dtype()
+    require_order("range", dtype)
+    warnings.warn(
+        "torch.range is deprecated and will be removed in a future release because its behavior is inconsistent with Python's "
+        "range builtin. Instead, use torch.arange, which produces values in [start, end).",
+        UserWarning,
+        stacklevel=2,
+    )
+    array = start + numbers(dtype, device, 0, math.floor((end - start) / step) + 1) * step
+    return place(array.astype(dtype.numpy), device, requires_grad)
 
 
 @composite("sequences", method=None)

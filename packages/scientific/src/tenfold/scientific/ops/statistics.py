@@ -13,9 +13,24 @@ from tenfold.dispatch.shape_rules import wrap_dim, wrap_dims
 from tenfold.ops.pointwise.several import where
 from tenfold.ops.reduction.ordering import sort
 from tenfold.ops.reduction.reductions import located_rule, mean, ordered, sum
-from tenfold.ops.reduction.statistics import spread_arguments, std
+from tenfold.ops.reduction.statistics import check_spread, spread_arguments, std, var, variance_over, warn_of_freedom
 from tenfold.tensor.tensor import Tensor
 from tenfold.types.dtypes import float32, float64, int64, type_name
+
+
+@composite("statistics", method=None)
+def var_mean(input: Tensor, dim: Any = None, unbiased: Any = None, keepdim: bool = False, *, correction: Any = None) -> Any:
+    """Variance and mean.
+
+    >>> import tenfold
+    >>> tenfold.var_mean(tenfold.tensor([1.0, 2.0, 3.0]))
+    (tensor(1.), tensor(2.))
+    """
+    check_spread(input, "var_mean")
+    dim, correction = spread_arguments(dim, unbiased, correction)
+    free = warn_of_freedom("var_mean", input, dim, correction)
+    variance = var(input, dim, None, keepdim, correction=correction) if free else variance_over(input, dim, keepdim, correction)
+    return variance, mean(input, dim, keepdim)
 
 
 @composite("statistics", method=None)
@@ -26,10 +41,7 @@ def std_mean(input: Tensor, dim: Any = None, unbiased: Any = None, keepdim: bool
     >>> tenfold.std_mean(tenfold.tensor([1.0, 2.0, 3.0]))
     (tensor(1.), tensor(2.))
     """
-    if input.dtype.category < 2:
-        raise RuntimeError(
-            f"std_mean only supports floating point and complex dtypes, got {input.dtype.name}; convert with .float()"
-        )
+    check_spread(input, "std_mean")
     dim, correction = spread_arguments(dim, unbiased, correction)
     return std(input, dim, None, keepdim, correction=correction), mean(input, dim, keepdim)
 

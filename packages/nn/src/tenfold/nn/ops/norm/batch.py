@@ -181,7 +181,8 @@ def batch_norm_update_stats(
             f"batch_norm_update_stats: input tensor must have at least one element, but got input_sizes = {list(shape)}"
         )
     with tf.no_grad():
-        var, mean = tf.var_mean(widened(input), (0, *range(2, len(shape))), correction=0)
+        x, dims = widened(input), (0, *range(2, len(shape)))
+        var, mean = tf.var(x, dims, correction=0), tf.mean(x, dims)
         update_statistics(running_mean, running_var, mean, var, momentum, prod(shape) // shape[1])
     return mean, var
 

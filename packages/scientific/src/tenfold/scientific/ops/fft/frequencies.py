@@ -6,6 +6,7 @@ from typing import Any
 
 from tenfold.dispatch.operators import composite, op
 from tenfold.dispatch.shape_rules import wrap_dim
+from tenfold.dispatch.spellings import as_dims
 from tenfold.tensor.tensor import Tensor
 from tenfold.types import dtypes
 
@@ -70,7 +71,8 @@ def fft_ifftshift(input: Tensor, dim: Any = None) -> Tensor:
 
 
 def _dims(name: str, input: Any, dim: Any) -> list[int]:
-    dims = range(input.dim()) if dim is None else dim if hasattr(dim, "__iter__") else [dim]
+    given = range(input.dim()) if dim is None else as_dims(dim, name, "dim")
+    dims = [given] if isinstance(given, int) else given
     if not len(dims):
         raise RuntimeError(f"{name}: `shifts` required: there is no dimension to shift along; pass dim= or a tensor that has one")
     return [wrap_dim(d, input.dim(), name) for d in dims]

@@ -10,6 +10,7 @@ import numpy as np
 
 from tenfold.dispatch.operators import composite
 from tenfold.dispatch.shape_rules import wrap_dim
+from tenfold.dispatch.spellings import as_dims
 from tenfold.ops.matmul import mm
 from tenfold.settings.warnings import warn_once
 from tenfold.tensor.tensor import Tensor
@@ -54,7 +55,7 @@ def _paired_dims(a: Tensor, b: Tensor, dims: Any) -> tuple[list[int], list[int]]
         if dims > min(a.dim(), b.dim()):
             raise RuntimeError(f"tensordot expects dims < ndim_a or ndim_b, but got dims={dims}")
         return list(range(a.dim() - dims, a.dim())), list(range(dims))
-    first, second = ([d] if isinstance(d, int) else list(d) for d in dims)
+    first, second = ([d] if isinstance(d, int) else d for d in (as_dims(d, "tensordot", "dims") for d in dims))
     if len(first) != len(second):
         raise RuntimeError(f"tensordot: both dimension lists should have same length, got {first} and {second}")
     return [wrap_dim(d, a.dim(), "tensordot") for d in first], [wrap_dim(d, b.dim(), "tensordot") for d in second]
