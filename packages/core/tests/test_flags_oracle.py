@@ -32,6 +32,10 @@ CALLS: dict[str, Any] = {
     "avg_pool2d": lambda t, flag: t.nn.functional.avg_pool2d(t.ones(1, 4, 4), 2, ceil_mode=flag),
     "batch_norm": lambda t, flag: t.nn.functional.batch_norm(t.ones(2, 3), t.zeros(3), t.ones(3), training=flag),
     "grid_sample": lambda t, flag: t.nn.functional.grid_sample(t.ones(1, 1, 2, 2), t.zeros(1, 1, 1, 2), align_corners=flag),
+    "embedding_bag, whose flag is PyTorch's Python's": lambda t, flag: t.nn.functional.embedding_bag(
+        t.zeros(1, 1, dtype=t.int64), t.ones(1, 2), include_last_offset=flag
+    ),
+    "gaussian_nll_loss, too": lambda t, flag: t.nn.functional.gaussian_nll_loss(t.ones(3), t.ones(3), t.ones(3), full=flag),
     "relu, whose flag is PyTorch's Python's": lambda t, flag: t.nn.functional.relu(t.ones(3), flag),
 }  # fmt: skip
 

@@ -122,7 +122,7 @@ def embedding_bag(
     mode: str = "mean",
     sparse: bool = False,
     per_sample_weights: Tensor | None = None,
-    include_last_offset: bool = False,
+    include_last_offset: bool | int = False,
     padding_idx: int | None = None,
 ) -> Tensor:
     """Sums, means or maxima of bags of a table's rows, without the rows of `padding_idx`.

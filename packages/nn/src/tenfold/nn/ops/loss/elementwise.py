@@ -335,7 +335,7 @@ def poisson_nll_loss(
 
 @composite("loss", method=None)
 def gaussian_nll_loss(
-    input: Tensor, target: Tensor, var: Tensor | float, full: bool = False, eps: float = 1e-06, reduction: str = "mean"
+    input: Tensor, target: Tensor, var: Tensor | float, full: bool | int = False, eps: float = 1e-06, reduction: str = "mean"
 ) -> Tensor:
     """Gaussian likelihood: 0.5 (log(var) + (input - target)^2 / var), var at least eps; `full` adds 0.5 log(2 pi).
 
