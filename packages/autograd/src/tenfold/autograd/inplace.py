@@ -209,10 +209,23 @@ def _move_retained(tensor: Any, old: Any) -> None:
         tensor._node.extras()["retain"] = old._extra.pop("retain")
 
 
-def _reattach(view: Any, base: Any, origin: int) -> None:
+def way_to(base: Any, view: Any) -> Any:
+    """The node by which a view's value before a write depends on its base: hooks on the views in between are for no write."""
     node = view._node
-    # A node that nobody but the view holds can be turned to the new base.
-    if type(node) is not AsStridedBackward0 or getrefcount(node) > _HELD_ONCE or node._extra is not None:
+    while node is not None and node is not base._node and not node._extra:
+        node = node._next[0] if node._next else None
+    if node is None or node is base._node:
+        return view._node
+    made: Any = new(AsStridedBackward0)
+    made._extra, made._shape, made._next, made._number = None, view._array.shape, (base._node,), next(NUMBERS)
+    made.locate(base, view, _place(base))
+    return made
+
+
+def _reattach(view: Any, base: Any, origin: int, moved: bool = False) -> None:
+    node = view._node
+    # A node that nobody but the view holds can be turned to the new base, if that one lies as the former did.
+    if moved or type(node) is not AsStridedBackward0 or getrefcount(node) > _HELD_ONCE or node._extra is not None:
         node = new(AsStridedBackward0)
         node._extra, node._shape = None, view._array.shape
         node.locate(base, view, origin)
@@ -221,25 +234,25 @@ def _reattach(view: Any, base: Any, origin: int) -> None:
     node._next, node._number = (base._node,), next(NUMBERS)
 
 
-def _reattach_others(target: Any, base: Any) -> None:
+def _reattach_others(target: Any, base: Any, moved: bool = False) -> None:
     """The other live views of the base see the write too; detached tensors on the memory stay outside the graph."""
     start = _place(base)
     for view in base._storage.live_views(base, target):
-        if view is target or view._base is not base or view.dtype.category < 2:
+        if view is target or view._base is not base or view.dtype.category < 2 or not (view._node or base._node):
             continue
         origin = getattr(view, "_origin", None)
         if origin is not None:
             _forbid(view, origin)
         else:
-            _reattach(view, base, start)
+            _reattach(view, base, start, moved)
 
 
 def reshaped(tensor: Any) -> None:
-    """After a change of a tensor's own geometry: a base's views read their gradients from what it is now."""
+    """After a change of a base outside the graph, or of its geometry: its views read their gradients from what it is now."""
     if tensor._node is not None and tensor._node.is_leaf:
         tensor._node.reshaped(tensor._array.shape)
     elif STATE.grad_enabled and tensor._base is None:
-        _reattach_others(tensor, tensor)
+        _reattach_others(tensor, tensor, moved=True)
 
 
 def _forbid(view: Any, origin: str) -> None:

@@ -105,7 +105,7 @@ def second_time(node: Node) -> RuntimeError:
 
 def modified(node: Node, name: str, tensor: Any, saved: int) -> RuntimeError:
     now = tensor._version
-    if getattr(tensor._storage, "detached", False):
+    if hasattr(tensor._storage, "detached"):
         return RuntimeError(
             f"Trying to use a saved tensor that has been detached in-place, i.e. with .detach_(): {name!r} of "
             f"{type(node).__name__}. This is not supported, please use out-of-place `.detach()` instead"

@@ -8,9 +8,10 @@ from math import prod
 from typing import Any, NamedTuple
 
 from tenfold.autograd import engine
+from tenfold.autograd.detached import leave
 from tenfold.autograd.gradients import find
 from tenfold.autograd.hooks import register_post_accumulate_hook, register_tensor_hook, retain_grad
-from tenfold.autograd.inplace import rebase, reshaped
+from tenfold.autograd.inplace import rebase, reshaped, way_to
 from tenfold.autograd.levels import SCOPES
 from tenfold.autograd.nodes import AccumulateGrad, Node, Output
 from tenfold.autograd.recording import make_attach
@@ -28,6 +29,7 @@ from tenfold.tensor.tensor import Tensor, wrap
 __all__ = [
     "backward", "grad", "handed_over", "has_gradient", "is_transformed", "leaf", "make_attach", "rebase",
     "register_post_accumulate_hook", "register_tensor_hook", "reshaped", "rest", "retain_grad",
+    "way_to",
 ]  # fmt: skip
 
 
@@ -48,6 +50,7 @@ def rest(tensor: Tensor) -> None:
     """Take a tensor's node off. A leaf's is kept for the time when it requires gradients again, with the hooks of the last."""
     node, key = tensor._node, id(tensor)
     if node is not None and not node.is_leaf:
+        leave(tensor)
         hooks = node._extra.get("tensor") if node._extra else None
         node, _ = _RESTING.get(key, (None, None))
         if node is not None or hooks:

@@ -47,6 +47,8 @@ def _may_repeat(name: str, target: Any, values: dict[str, Any]) -> bool:
     """Whether an operator may write to expanded memory."""
     if name in ("tril", "triu"):
         return _batches_follow(target)
+    if name == "fill" and hasattr(values["value"], "_array"):
+        return False
     return name in _MAY_REPEAT or values.get("src") is target
 
 
@@ -87,7 +89,8 @@ def snapshot(tensor: Any) -> Any:
     else:
         with RUNTIME["no_grad"]():
             copy = tensor.clone()
-    copy._node = tensor._node
+    base = tensor._base
+    copy._node = tensor._node if base is None or base._node is None else SERVICES.autograd().way_to(base, tensor)
     return copy
 
 
@@ -213,6 +216,8 @@ def write_back(name: str, target: Any, result: Any, shared: bool = False) -> Any
     bump_version(target)
     if STATE.grad_enabled and (result._node is not None or target._node is not None):
         SERVICES.autograd().rebase(target, result, shared, name)
+    elif hasattr(target._storage, "detached"):
+        SERVICES.autograd().reshaped(target if target._base is None else target._base)
     return target
 
 

@@ -158,6 +158,8 @@ def refused(tensor: Any) -> bool:
     """Whether a tensor on guarded memory must not be written just so."""
     if tensor._storage.inference:
         return not STATE.inference
+    if STATE.grad_enabled and hasattr(tensor._storage, "detached"):
+        return True
     if STATE.grad_enabled and tensor._base is not None:
         return getattr(tensor, "_origin", None) is not None or tensor._base._node is not None or repeats(tensor._array)
     return repeats(tensor._array)

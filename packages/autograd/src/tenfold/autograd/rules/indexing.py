@@ -108,12 +108,12 @@ def _mean(g: Any, input: Any, dim: int, index: Any, src: Any, include_self: bool
 
 
 def _extreme(g: Any, input: Any, dim: int, index: Any, src: Any, include_self: bool, out: Any) -> Any:
-    """Shared equally among all that attain the extreme."""
+    """Shared equally among all that attain the extreme; nan, which is equal to nothing, among none."""
     own, sent = (input == out).to(g.dtype), (src == gather(out, dim, index)).to(g.dtype)
     if not include_self:
         own = scatter_set(own, dim, index, 0)
     share = g / scatter_add(own, dim, index, sent)
-    return where(own > 0, share, 0), where(sent > 0, gather(share, dim, index), 0)
+    return own * share, sent * gather(share, dim, index)
 
 
 def _prod(g: Any, input: Any, dim: int, index: Any, src: Any, include_self: bool, out: Any) -> Any:

@@ -122,12 +122,19 @@ def split_index(input: Tensor, given: Any, checked: bool = True) -> tuple[Tensor
     if all(i is None for i in advanced):
         return getitem(input, tuple(basic)), None
     if any(i is not Ellipsis and i != slice(None) for i in basic):
-        input = getitem(input, tuple(basic))
+        part = getitem(input, tuple(basic))
+        if part.shape != input.shape or not all(i is Ellipsis or _begins(i) for i in basic):
+            input = part  # else the tensor itself
     while advanced and advanced[-1] is None:
         advanced.pop()
     if checked:
         _check_places(input, advanced)
     return input, advanced
+
+
+def _begins(item: Any) -> bool:
+    """Whether an entry is a slice that leaves nothing out at a dimension's begin or in between."""
+    return isinstance(item, slice) and not item.start and item.step in (None, 1)
 
 
 def _check_places(input: Tensor, places: list[Any]) -> None:
@@ -301,7 +308,11 @@ def _write_at_once(self: Tensor, given: Any, value: Any) -> bool:  # noqa: C901 
     if recording and self._node is not None:
         return False
     storage = self._storage
-    if storage is not None and storage.guarded and (self._base is not None or storage.inference or repeats(self._array)):
+    if (
+        storage is not None
+        and storage.guarded
+        and (self._base is not None or storage.inference or hasattr(storage, "detached") or repeats(self._array))
+    ):
         return False
     if type(value) is Tensor:
         if value._key is not CPU or value._array.dtype is not self._array.dtype or (recording and value._node is not None):

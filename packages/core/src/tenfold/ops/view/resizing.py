@@ -196,7 +196,7 @@ def _become(name: str, tensor: Tensor, change: Any, *arguments: Any) -> Tensor:
     tensor._array = changed._array
     if node is None or not node.is_leaf:
         tensor._node = changed._node
-    if node is not None:
+    if node is not None or hasattr(tensor._storage, "detached"):
         SERVICES.autograd().reshaped(tensor)
     for slot in getattr(type(changed), "adopted", ()):  # wrappers inside a transform
         setattr(tensor, slot, getattr(changed, slot))
@@ -293,22 +293,8 @@ def detach_(input: Tensor) -> Tensor:
     if input._base is not None:
         raise RuntimeError("Can't detach views in-place. Use detach() instead")
     if input._node is not None:
-        if not input._node.is_leaf:
-            _leave_memory(input)
         SERVICES.autograd().rest(input)
     return input
-
-
-def _leave_memory(input: Tensor) -> None:
-    """Give the tensor a version that no node has saved: what saved it as an argument would find it at no place of the graph."""
-    before = input._storage
-    if getattr(before, "inference", False):
-        return
-    input._storage = None
-    made = input.untyped_storage()
-    made.version = 1 if before is None else before.version + 1
-    made.detached = getattr(before, "detached", 0) + 1
-    made.guarded = before is not None and before.guarded
 
 
 for _name, _method in {
