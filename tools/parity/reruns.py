@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import functools
+import math
 import operator
 import os
 import re
@@ -158,6 +159,8 @@ def is_as_near_in_single(torch: Any, lines: list[str], theirs: Any, ours: Any) -
         truth = numbers(t)
         known = np.isfinite(truth) & np.isfinite(x)
         terms = np.abs(truth[known]).max(initial=0)
+        if np.allclose(y, truth, 2.0**-22, 1e-7, equal_nan=True):  # PyTorch has it in double precision
+            return True
         return bool(np.abs(x - truth)[known].max(initial=0) <= 2e-2 * terms) and _is_near(truth, x, y, 2.0**-22)
 
     programs = [exact, *([copied] if (copied := _with_copies(exact)) != exact else [])]
@@ -217,6 +220,29 @@ def mode_by_counting(torch: Any, mode: Callable[..., Any]) -> dict[tuple[Any, st
         return (values, places) if keepdim else (values.squeeze(dim), places.squeeze(dim))
 
     return {(torch, "mode"): changed, (torch.Tensor, "mode"): changed}
+
+
+def extremes_of_the_others(torch: Any) -> dict[tuple[Any, str], Any]:
+    """PyTorch's extremes in places without what was there, which is overwritten by the first number that comes."""
+
+    def of(name: str, write: str) -> Any:
+        original = getattr(torch.Tensor, name)
+
+        def extreme(x: Any, dim: int, index: Any, source: Any, reduce: str, *, include_self: bool = True) -> Any:
+            if include_self or reduce not in ("amax", "amin"):
+                return original(x, dim, index, source, reduce, include_self=include_self)
+            least = getattr(x.detach().clone(), write)(dim, index, -math.inf if reduce == "amax" else math.inf)
+            kept = getattr(torch.ones_like(x.detach()), write)(dim, index, 0)
+            return original(torch.where(kept == 1, x, least), dim, index, source, reduce)
+
+        return extreme
+
+    def index_reduce_(x: Any, *given: Any, **options: Any) -> Any:
+        return x.copy_(indexed(x.clone(), *given, **options))
+
+    indexed = of("index_reduce", "index_fill")
+    found = {"scatter_reduce": of("scatter_reduce", "scatter"), "index_reduce": indexed, "index_reduce_": index_reduce_}
+    return {(torch.Tensor, name): function for name, function in found.items()}
 
 
 def real_before_products(torch: Any) -> dict[tuple[Any, str], Any]:
@@ -290,9 +316,25 @@ def with_views_kept(lines: list[str]) -> list[str]:
     return found
 
 
+def with_shapes_apart(lines: list[str]) -> list[str]:
+    """A program that gives a name to a view in place of changes of shape under no_grad, so that other views keep their graphs."""
+    found = [re.sub(r"(t[\d_]+)\.(\w+)_\(", r"\1 = \1.\2(", x) if re.match(QUIET_SHAPE, x) else x for x in lines]
+    return [x.removeprefix(_QUIET) if x != y else x for x, y in zip(found, lines)]
+
+
 def finds_nothing(torch: Any, lines: list[str]) -> bool:
-    """Whether PyTorch's last line finds no gradient."""
-    return _in_a_process(lambda: None in (_run(torch, lines, {})[1] or ()))
+    """Whether PyTorch's last line finds no gradient, or adds none to those that are there."""
+    if "autograd.grad" in lines[-1]:
+        return _in_a_process(lambda: None in (_run(torch, lines, {})[1] or ()))
+
+    def held(program: list[str]) -> list[Any]:
+        return [numbers(x) for x in _gradients(torch, program, {})]
+
+    def unchanged() -> bool:
+        before, after = held(lines[:-1]), held(lines)
+        return len(before) == len(after) and all(np.array_equal(a, b, equal_nan=True) for a, b in zip(before, after))
+
+    return _in_a_process(unchanged)
 
 
 def multiplies_a_copy(torch: Any, lines: list[str]) -> bool:
