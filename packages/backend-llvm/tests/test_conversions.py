@@ -47,7 +47,7 @@ def test_every_pair(source, target):
     small = tenfold.tensor(NUMBERS, dtype=tenfold.float64).to(getattr(tenfold, source))
     for _ in range(260):  # after which the loop is compiled
         small.to(wanted)
-    for numbers in (NUMBERS, SPECIAL, NUMBERS * 9, [*NUMBERS * 5, *SPECIAL], []):
+    for numbers in (NUMBERS, SPECIAL, NUMBERS * 9, [*NUMBERS * 5, *SPECIAL], [], NUMBERS * 2500, [*NUMBERS * 2500, *SPECIAL]):
         with np.errstate(all="ignore"):
             x = tenfold.tensor(numbers, dtype=tenfold.float64).to(getattr(tenfold, source))
         for call in (

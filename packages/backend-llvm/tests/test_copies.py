@@ -61,7 +61,24 @@ def test_large(threads):
 
 def test_what_the_kernel_beneath_does():
     x = RNG.standard_normal((100, 100)).astype(np.float32)
-    for array in (x, x[:, ::2], x.T.astype(np.int32), x[:4].T, x.T[:20, :20]):
+    for array in (x, x[:, ::2], x.T.astype(np.int16), x[:4].T, x.T[:20, :20]):
         assert copies.clone(array, tenfold.contiguous_format) is NotImplemented
     assert copies.clone(x.T, None) is NotImplemented
     assert copies.clone(x.T, tenfold.preserve_format) is NotImplemented
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+@pytest.mark.parametrize("dtype", [np.float32, np.float64, np.int64, np.int32])
+def test_strided_arrays(dtype, threads):
+    before = tenfold.get_num_threads()
+    tenfold.set_num_threads(threads)
+    try:
+        x = (RNG.standard_normal((60, 50, 70)) * 100).astype(dtype)
+        for array in (x[:, :, 3:], x[:, ::3], x[:, :, ::2], x[::-1], x.swapaxes(0, 1), x.T, np.broadcast_to(x[:, :1], x.shape)):
+            found = copies.clone(array, tenfold.contiguous_format)
+            assert found is not NotImplemented
+            assert found.flags.c_contiguous
+            assert found.dtype == dtype
+            np.testing.assert_array_equal(found, array)
+    finally:
+        tenfold.set_num_threads(before)

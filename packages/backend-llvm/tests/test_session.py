@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import gc
 import os
 import subprocess
@@ -41,6 +42,12 @@ def test_machine_code_is_kept(kept, monkeypatch):
     monkeypatch.setattr(compiler, "object_code", lambda text, light=False: pytest.fail("compiled again"))
     assert compiler.load(TEXT).address("answer")
     assert file.suffix == ".o"
+
+
+def test_each_module_has_a_kernel_of_its_own():
+    texts = [TEXT.replace("answer", "kernel").replace("42", str(n)) for n in (1, 2)]
+    addresses = [compiler.load(text).address("kernel") for text in (*texts, *texts)]
+    assert [ctypes.CFUNCTYPE(ctypes.c_int64)(address)() for address in addresses] == [1, 2, 1, 2]
 
 
 @pytest.mark.parametrize("damage", [b"", b"short", b"\0" * 2000])

@@ -168,3 +168,44 @@ def test_each_kind_of_small_call_is_compiled_when_there_were_many():
         for _ in range(MANY_CALLS + 1):
             call()
     assert len(made._loops) == 3
+
+
+@needs_paths
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_neighbours_in_memory_are_written_natively(entered, dtype):
+    both = np.random.default_rng(0).standard_normal(1 << 17).astype(dtype)
+    target, source = (tenfold.from_numpy(part) for part in np.split(both, 2))
+    wanted = both[: 1 << 16] + both[1 << 16 :]
+    target.clone().add_(source)
+    assert entered(lambda: target.add_(source)) == ["<lambda>"]
+    np.testing.assert_array_equal(target.numpy(), wanted)
+
+
+@needs_paths
+def test_arrays_that_lie_across_each_other():
+    both = np.random.default_rng(0).standard_normal(3000).astype(np.float32)
+    for shift in (0, 1, 1000):
+        given = both.copy()
+        target, source = tenfold.from_numpy(given[:2000]), tenfold.from_numpy(given[shift : shift + 2000])
+        wanted = given[:2000] + given[shift : shift + 2000]
+        target.add_(source)
+        np.testing.assert_array_equal(given[:2000], wanted)
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+def test_long_copies(threads):
+    before = tenfold.get_num_threads()
+    tenfold.set_num_threads(threads)
+    try:
+        rng = np.random.default_rng(0)
+        for size in (255, 256, 319, 320, 321, 1000, 70_001, 200_000):
+            for start in range(3):
+                x, y = rng.standard_normal((2, size + 7)).astype(np.float32)
+                kept = y.copy()
+                tenfold.from_numpy(y)[start : start + size].copy_(tenfold.from_numpy(x)[2 * start : 2 * start + size])
+                kept[start : start + size] = x[2 * start : 2 * start + size]
+                np.testing.assert_array_equal(y, kept)
+                joined = tenfold.cat([tenfold.from_numpy(x[start:]), tenfold.from_numpy(y), tenfold.from_numpy(x[start:])])
+                np.testing.assert_array_equal(joined.numpy(), np.concatenate([x[start:], y, x[start:]]))
+    finally:
+        tenfold.set_num_threads(before)

@@ -16,18 +16,19 @@ import llvmlite.binding as llvm
 from tenfold.llvm import objects
 
 _lock = threading.RLock()
-_engines: list[Any] = []  # machine code lives as long as its engine
+KERNEL = "@kernel("
 
 
 @dataclass(frozen=True)
 class Loaded:
-    """Machine code in this process."""
+    """Machine code in this process, where it stays."""
 
     engine: Any
+    kernel: str  # what its function `kernel` is called here, where each module has one
 
     def address(self, name: str) -> int:
         """Where a function begins."""
-        return int(self.engine.get_function_address(name))
+        return int(self.engine.get_function_address(self.kernel if name == "kernel" else name))
 
     def variable(self, name: str) -> int:
         """Where a global variable lies."""
@@ -57,6 +58,10 @@ def machine() -> Any:
     """The target machine: this processor with all that it has."""
     llvm.initialize_native_target()
     llvm.initialize_native_asmprinter()
+    return _target_machine()
+
+
+def _target_machine() -> Any:
     target = llvm.Target.from_default_triple()
     return target.create_target_machine(
         cpu=llvm.get_host_cpu_name(), features=features(), opt=2, codemodel="jitdefault", jit=True
@@ -69,19 +74,25 @@ def _identity() -> str:
     return f"{version}\n{llvmlite.__version__}\n{machine().triple}\n{llvm.get_host_cpu_name()}\n{features()}"
 
 
+@functools.cache
+def _engine() -> Any:
+    """What all machine code is loaded into: an engine of its own takes several times as long as a small module."""
+    return llvm.create_mcjit_compiler(llvm.parse_assembly(f'target triple = "{machine().triple}"'), _target_machine())
+
+
 def load(text: str, light: bool = False) -> Loaded:
-    """The machine code of a module, compiled unless the cache on disk has it. `light`: in few passes, for code without loops."""
+    """The machine code of a module, compiled unless the cache on disk has it. `light`: in few passes, for code without loops that
+    are to be made of vectors."""
     with _lock:
-        key = objects.key_of(_identity(), "light" if light else "", text)
+        key = objects.key_of(_identity(), "light" if light else "", "a kernel has its module's name", text)
+        found = Loaded(_engine(), f"kernel_{key}")
         code = objects.find(key)
         if code is None:
-            code = object_code(text, light)
+            code = object_code(text.replace(KERNEL, f"@{found.kernel}("), light)
             objects.keep(key, code)
-        engine = llvm.create_mcjit_compiler(llvm.parse_assembly(f'target triple = "{machine().triple}"'), machine())
-        engine.add_object_file(llvm.ObjectFileRef.from_data(code))
-        engine.finalize_object()
-        _engines.append(engine)
-        return Loaded(engine)
+        found.engine.add_object_file(llvm.ObjectFileRef.from_data(code))
+        found.engine.finalize_object()
+        return found
 
 
 def optimised(text: str, light: bool = False) -> Any:

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from tenfold.llvm import products, winograd_calls
+from tenfold.llvm import channels, products, winograd_calls
 from tenfold.llvm.planes import Plane, Reading, Sizes, Window, backward, forward, plane_of
 from tenfold.llvm.products import GROUP, Tile
 from tenfold.llvm.programs import Compiled, empty
@@ -25,13 +25,13 @@ NARROW = 12  # output channels below which lanes for channels stand empty, so th
 MULTIPLES = 2  # output channels of one input channel up to which every channel is worked on by itself
 WORK = 1 << 16  # multiplications for which a second thread is woken
 
-BY_PIXEL = Compiled("convolution by pixels", products.by_pixel)
+BY_PIXEL = Compiled("convolution by pixels", products.by_pixel, vectors=True)
 BY_ROW = Compiled("convolution by rows", products.by_row)
-DEPTHWISE = Compiled("depthwise convolution", products.depthwise)
-BY_PLACE = Compiled("convolution by places", products.by_place)
+DEPTHWISE = Compiled("depthwise convolution", products.depthwise, vectors=True)
+BY_PLACE = Compiled("convolution by places", products.by_place, vectors=True)
 DEPTHWISE_GRADIENT = Compiled("the weight gradient of depthwise convolution", products.depthwise_gradient)
-TRANSPOSITION = Compiled("panels of weights", products.transposition)
-PADDING = Compiled("padded planes", products.padding)
+TRANSPOSITION = Compiled("panels of weights", products.transposition, vectors=True)
+PADDING = Compiled("padded planes", products.padding, vectors=True)
 
 
 @dataclass(frozen=True)
@@ -114,6 +114,10 @@ class _Room:
 
 def correlate(x: Array, weights: Weights, bias: Array | None, reading: Reading, threads: int) -> Array | None:
     """The convolution of images (N, C, *inputs) that lie in one piece; None where there is no code for it."""
+    if weights.groups == 1 and weights.array.shape[2] == 1:
+        mixed = channels.correlate(x, weights.array[..., 0], bias, weights.backward, reading)
+        if mixed is not None:
+            return mixed
     m = winograd_calls.tile_for(x, weights, reading)
     found = winograd_calls.correlate(x, weights, bias, reading, m, threads) if m else None
     if found is None:
@@ -264,6 +268,9 @@ def weight_gradient(x: Array, grad: Array, window: Window, groups: int, threads:
     """The gradient of the weights (O, C / groups, *K), from images and the gradient of the result; None: no code."""
     inner, outer = x.shape[1] // groups, grad.shape[1] // groups
     alone = inner == 1 and outer <= MULTIPLES
+    mixed = channels.weight_gradient(x, grad, forward(window)) if groups == 1 and prod(window.kernel) == 1 else None
+    if mixed is not None:
+        return mixed.reshape(outer, inner, *window.kernel)
     plane = plane_of(forward(window), inner, x.itemsize, alone)
     found = _depthwise_gradient(x, grad, plane, groups, threads) if alone else _full_gradient(x, grad, plane, groups, threads)
     return None if found is None else found.reshape(grad.shape[1], inner, *window.kernel)

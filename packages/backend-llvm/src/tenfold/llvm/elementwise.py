@@ -218,8 +218,8 @@ class Operator:
                 return made
         if out is not None and (type(out) is not np.ndarray or out.dtype != result.dtype or not out.flags.aligned):
             return NotImplemented
-        large = any(a.size * result.size >= CACHED_FROM for a in arrays)
-        make = session.memory.nditer if large and out is None else np.nditer
+        large = out is None and np.broadcast(*arrays).size * result.size >= CACHED_FROM
+        make = session.memory.nditer if large else np.nditer
         return self._iterate(make, stored, result, arrays, numbers, given, out)
 
     def _iterate(
@@ -279,7 +279,7 @@ def _takes(out: Any, arrays: list[Array], result: Stored) -> bool:
     """Whether an array takes their result element after element: none of them lies across it."""
     if type(out) is not np.ndarray or out.dtype != result.dtype or out.shape != arrays[0].shape or not out.flags.carray:
         return False
-    return all(a.ctypes.data == out.ctypes.data or not np.may_share_memory(a, out) for a in arrays)
+    return all(a is out or not np.may_share_memory(a, out) or a.ctypes.data == out.ctypes.data for a in arrays)
 
 
 @lru_cache(maxsize=4096)

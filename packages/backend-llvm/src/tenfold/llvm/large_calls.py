@@ -19,8 +19,9 @@ from tenfold.llvm.storage import FLOAT32, FLOAT64, Stored
 from tenfold.settings.threads import get_num_threads, on_change
 
 Array = np.ndarray[Any, Any]
+Sizes = tuple[int, ...]
 
-PRODUCTS = Compiled("large products", products)
+PRODUCTS = Compiled("large products", products, vectors=True)
 BY_DTYPE = {stored.dtype: stored for stored in (FLOAT32, FLOAT64)}
 ROWS, COLUMNS, WORK = 192, 64, 1 << 23  # the least of a, of b, and multiplications
 MOST_STEPS = 800
@@ -43,6 +44,20 @@ class Plan(NamedTuple):
     numbers: tuple[int, ...]
 
 
+class Many(NamedTuple):
+    """Several products at once: out[n] = sum over t of a[n, t] @ b[n, t]; distances in bytes."""
+
+    images: int = 1  # of n; if a differs from one to the next, each is worked on by itself
+    a_image: int = 0
+    b_image: int = 0
+    out_image: int = 0
+    terms: int = 1  # of t, for each n, as long as there are any
+    every: int = 1  # for all n together
+    a_term: int = 0
+    b_term: int = 0
+
+
+ALONE = Many()
 _PLANS: dict[Any, Plan | None] = {}  # None: left to BLAS
 MOST_PLANS = 1 << 10
 
@@ -74,10 +89,15 @@ def _product(a: Array, b: Array, b_shape: tuple[int, ...], b_strides: tuple[int,
         return found if found is NotImplemented else found.reshape(*a.shape[:-1], b_shape[1])
     if plan is None or type(a) is not np.ndarray or type(b) is not np.ndarray or not (a.flags.aligned and b.flags.aligned):
         return NotImplemented
+    return run(plan, a, b, start)
+
+
+def run(plan: Plan, a: Array, b: Array, start: Array | None = None) -> Array:
+    """What was planned, of arrays of the planned sizes."""
     key, address, launch, allocate, dtype, shape, items, numbers = plan
     if sessions.USED:
         sessions.use(PRODUCTS, *key)
-    out = allocate(shape, dtype)
+    out: Array = allocate(shape, dtype)
     launch(address, items, 1, a, b, 0 if start is None else start, out, *numbers)
     return out
 
@@ -91,23 +111,36 @@ def _plan(
     (k, n), m = b_shape, prod(a_shape[:-1])
     if stored is None or b_dtype is not dtype or m < ROWS or n < COLUMNS or k > MOST_STEPS or m * n * k < WORK:
         return None
-    a_turned, across = _layout(_joined(a_shape, a_strides), stored)
+    return plan_of(stored, (m, n, k), _joined(a_shape, a_strides), b_strides, (start_row, 1), (*a_shape[:-1], n))
+
+
+def plan_of(
+    stored: Stored, sizes: Sizes, a_strides: Sizes, b_strides: Sizes, start: Sizes, shape: Sizes,
+    many: Many = ALONE,
+) -> Plan | None:  # fmt: skip
+    """The plan of a product of `sizes` rows, columns and depth, if the matrices' layouts are served.
+
+    `start`: its bytes from row to row, and whether its columns are all there.
+    """
+    m, n, k = sizes
+    a_turned, across = _layout(a_strides, stored)
     b_turned, down = _layout(b_strides, stored)
     if a_turned is None or b_turned is None:
         return None
     tile = tile_of(stored)
     count = -(-n // tile.width)
-    block, span = _divided(m, count, tile, get_num_threads() if m * n * k >= WORTH_SHARING else 1)
-    spans = -(-count // span)
+    threads = get_num_threads() if m * n * k * max(many.images, many.every) >= WORTH_SHARING else 1
+    block, span, group = _divided(m, count, many, tile, threads)
+    spans, groups = -(-count // span), -(-many.images // group)
     depths = -(-k // depth_of(stored))
     step = -(-k // (depths * UNROLLED)) * UNROLLED
-    numbers = across, down, start_row, m, n, k, block, span * tile.width, spans, step
+    numbers = across, down, *start, m, n, k, block, span * tile.width, spans, step, many.images, group, groups, *many[1:]
     key, session = (stored, a_turned, b_turned), sessions.session()
     address = PRODUCTS.address(*key)
     if session is None or not address:
         return None
-    allocate = session.memory.allocator(m * n * stored.size)
-    return Plan(key, address, session.launch, allocate, dtype, (*a_shape[:-1], n), -(-m // block) * spans, numbers)
+    allocate = session.memory.allocator(prod(shape) * stored.size)
+    return Plan(key, address, session.launch, allocate, stored.dtype, shape, -(-m // block) * groups * spans, numbers)
 
 
 def _joined(shape: tuple[int, ...], strides: tuple[int, ...]) -> tuple[int, int]:
@@ -128,21 +161,21 @@ def _layout(strides: tuple[int, ...], stored: Stored) -> tuple[bool | None, int]
     return None, 0
 
 
-def _divided(rows: int, count: int, tile: Tile, threads: int) -> tuple[int, int]:
-    """Rows of a block and panels of a span: enough items for all threads, none too small, and as little as can be laid out.
+def _divided(rows: int, count: int, many: Many, tile: Tile, threads: int) -> tuple[int, int, int]:
+    """Rows of a block, panels of a span, images of a group: enough items, none too small, and as little as can be laid out.
 
-    Every span lays out the rows again, every block the columns.
+    Every span and group lays out the rows again, every block the columns.
     """
-    least = -(-rows // BLOCK_ROWS)
-    if threads == 1:
-        blocks, spans = least, 1
-    else:
+    least, items = -(-rows // BLOCK_ROWS), ITEMS * threads if threads > 1 else 1
+    groups = many.images if many.a_image else min(many.images, -(-items // least))
+    blocks, spans, items = least, 1, -(-items // groups)
+    if items > 1:
         most = max(least, rows // FEWEST_ROWS), max(1, count // FEWEST_PANELS)
-        pairs = [(blocks, min(most[1], -(-ITEMS * threads // blocks))) for blocks in range(least, min(most[0], 64) + 1)]
-        many = min(ITEMS * threads, max(b * s for b, s in pairs))
-        blocks, spans = min((p for p in pairs if p[0] * p[1] >= many), key=lambda p: p[1] * rows + p[0] * count * tile.width)
+        pairs = [(blocks, min(most[1], -(-items // blocks))) for blocks in range(least, min(most[0], 64) + 1)]
+        enough = min(items, max(b * s for b, s in pairs))
+        blocks, spans = min((p for p in pairs if p[0] * p[1] >= enough), key=lambda p: p[1] * rows + p[0] * count * tile.width)
     even = -(-rows // blocks)
-    return -(-even // tile.rows) * tile.rows, -(-count // spans)
+    return -(-even // tile.rows) * tile.rows, -(-count // spans), -(-many.images // groups)
 
 
 def dot(a: Array, b: Array) -> Any:

@@ -31,19 +31,22 @@ def depth_of(stored: Stored) -> int:
 
 
 def products(stored: Stored, turned: bool, b_turned: bool) -> str:
-    """out = start + a @ b for a block of rows and a span of columns.
+    """out = start + a @ b, or several at once: out[n] = start + the sum over t of a[n, t] @ b[n, t].
 
-    Items are (block, span), the last fastest. `turned`: the columns of a are in one piece, else its rows are; `b_turned`: so are
-    those of b. Context: a, b, start or null, out; bytes from a's row, or column, to the next, and
-    from b's; bytes from a row of start to the next, 0 where it is one; rows, columns, depth; rows of a block, columns of a span,
-    spans, depth of a step.
+    Items are (block of rows, group of n, span of columns), the last fastest. `turned`: the columns of a are in one piece; else
+    its rows are; `b_turned`: so are those of b. Context: a, b, start or null, out; bytes from a's
+    row, or column, to the next, and from b's; bytes from a row of start to the next, 0 where it is one; 0 where start is as
+    wide as a tile, for all columns, else 1; rows, columns, depth; rows of a block, columns of a span, spans, depth of a step;
+    how many n there are, in a group, groups; bytes from a[n] to the next (0, or a group has one), from b[n], and from out[n];
+    how many t there are for each n, for all together, bytes from a[t] to the next, and from b[t].
     """
     tile = tile_of(stored)
     f = Function(HEAD)
     v = Vectors(f, stored, tile.lanes)
-    a, b, start, out, across, down, start_row, rows, columns, depth, block, span, spans, step = f.words(
-        ["*a", "*b", "*start", "*out", *["number"] * 10]
+    a, b, start, out, across, down, start_row, start_step, rows, columns, depth, block, span, spans, step, *many = f.words(
+        ["*a", "*b", "*start", "*out", *["number"] * 21]
     )
+    images, group, groups, a_image, b_image, out_image, terms, every, a_term, b_term = many
     f.variables.append(f"%panel = alloca [{depth_of(stored) * tile.width} x {v.element}], align 64")
     f.variables.append(f"%strip = alloca [{(BLOCK_ROWS + 2 * tile.rows) * (depth_of(stored) + 1)} x {v.element}], align 64")
     f.variables.append(f"%wide = alloca [{tile.width * tile.rows} x {v.element}], align 64")
@@ -52,24 +55,29 @@ def products(stored: Stored, turned: bool, b_turned: bool) -> str:
         v.store("zeroinitializer", v.place("%zeros", k))
     pitch = f.mul(columns, stored.size)
     bare = f.let(f"icmp eq ptr {start}, null")
-    with f.loop("%lo", "%hi") as item, f.loop(0, depth, step) as p:
-        part, side = f.split(item, spans)
-        first, left = f.mul(part, block), f.mul(side, span)
-        right = f.least(f.add(left, span), columns)
-        count, deep = f.least(block, f.sub(rows, first)), f.least(step, f.sub(depth, p))
-        if turned:
-            laid_across(f, v, tile, v.place(f.at(a, f.mul(p, across)), first), across, count, deep)
-        else:
-            laid_along(f, v, tile, v.place(f.at(a, f.mul(first, across)), p), across, count, deep)
-        again = f.let(f"icmp sgt i64 {p}, 0")
-        with f.loop(left, right, tile.width) as j:
-            laid_panel(f, v, tile, b_turned, (b, down), (p, j), f.sub(columns, j), deep)
-            here = v.place(out, f.add(f.mul(first, columns), j))
-            begun = v.place(f.at(start, f.mul(first, start_row)), j)
-            fresh = f.let(f"select i1 {bare}, ptr %zeros, ptr {begun}")
-            above = f.let(f"select i1 {again}, ptr {here}, ptr {fresh}")
-            above_row = f.let(f"select i1 {again}, i64 {pitch}, i64 {start_row}")
-            _panel(f, v, tile, (count, f.sub(columns, j), deep), (here, pitch), (above, above_row))
+    with f.loop("%lo", "%hi") as item:
+        rest, side = f.split(item, spans)
+        part, some = f.split(rest, groups)
+        first, left, image = f.mul(part, block), f.mul(side, span), f.mul(some, group)
+        right, last = f.least(f.add(left, span), columns), f.least(f.add(image, group), images)
+        before = f.mul(image, terms)
+        with f.loop(0, f.least(terms, f.sub(every, before))) as t, f.loop(0, depth, step) as p:
+            count, deep = f.least(block, f.sub(rows, first)), f.least(step, f.sub(depth, p))
+            a_here = f.at(f.at(a, f.mul(image, a_image)), f.mul(t, a_term))
+            if turned:
+                laid_across(f, v, tile, v.place(f.at(a_here, f.mul(p, across)), first), across, count, deep)
+            else:
+                laid_along(f, v, tile, v.place(f.at(a_here, f.mul(first, across)), p), across, count, deep)
+            again = f.let(f"icmp sgt i64 {f.add(t, p)}, 0")
+            with f.loop(image, last) as n, f.loop(left, right, tile.width) as j:
+                b_here = f.at(f.at(b, f.mul(n, b_image)), f.mul(t, b_term))
+                laid_panel(f, v, tile, b_turned, (b_here, down), (p, j), f.sub(columns, j), deep)
+                here = v.place(f.at(out, f.mul(n, out_image)), f.add(f.mul(first, columns), j))
+                begun = v.place(f.at(start, f.mul(first, start_row)), f.mul(j, start_step))
+                fresh = f.let(f"select i1 {bare}, ptr %zeros, ptr {begun}")
+                above = f.let(f"select i1 {again}, ptr {here}, ptr {fresh}")
+                above_row = f.let(f"select i1 {again}, i64 {pitch}, i64 {start_row}")
+                _panel(f, v, tile, (count, f.sub(columns, j), deep), (here, pitch), (above, above_row))
     kinds = ((tile.rows, tile.vectors), (2 * tile.rows, 1))
     return v.declarations() + DECLARED + "".join(_tile(stored, tile, *kind) for kind in kinds) + f.text()
 

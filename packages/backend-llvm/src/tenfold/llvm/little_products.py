@@ -96,7 +96,7 @@ def _lay_out(f: Function, v: Vectors, b: str, b_row: str, b_step: str, n: str, k
             f.do(f"store {v.element} 0.0, ptr {v.place(line, j)}")
 
 
-LITTLE = Compiled("small products", _text)
+LITTLE = Compiled("small products", _text, vectors=True)
 
 
 def product_gated(beneath: Any, arguments: int, turned: bool) -> Any:

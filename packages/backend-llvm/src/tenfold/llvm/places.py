@@ -16,6 +16,7 @@ NAMES = (
     *(f"slices_add_{name}" for name in ADDED),
 )  # fmt: skip
 
+_DECLARED = "declare i64 @llvm.smin.i64(i64, i64)"
 _FIT = """
 ; Whether all places are from 0 to less than the size.
 define i1 @places_fit(ptr %places, i64 %count, i64 %size) nounwind {
@@ -195,7 +196,7 @@ def source() -> str:
         slices = _THIN_PLACE.replace("PLACE", "%a")
         loops.append(_loop(f"slices_add_{kind}", kind, _ROW_PLACE, _SLICE_SOURCE + _ADD, slices + _THIN_ADD, add))
     equal = [_EQUAL.replace("TYPE", kind).replace("COMPARE", compare) for kind, compare in COMPARED.items()]
-    return "\n".join([_FIT, *equal, *loops])
+    return "\n".join([_DECLARED, _FIT, *equal, *loops])
 
 
 def _loop(name: str, kind: str, row: str, each: str, thin: str, add: str = "") -> str:

@@ -7,6 +7,7 @@ NumPy needs several passes and arrays of positions for these, which for small ar
 from __future__ import annotations
 
 from tenfold.llvm.products import HEAD
+from tenfold.llvm.programs import Compiled
 from tenfold.llvm.storage import Stored
 from tenfold.llvm.writer import Function, Vectors, registers
 
@@ -182,3 +183,6 @@ def added_rows(stored: Stored) -> str:
             term, before = (v.load(v.place(x, j), v.element) for x in (source, goal))
             f.do(f"store {v.element} {f.let(f'fadd {v.element} {before}, {term}')}, ptr {v.place(goal, j)}")
     return v.declarations() + f.text()
+
+
+ADDED = Compiled("rows added up by index", added_rows)

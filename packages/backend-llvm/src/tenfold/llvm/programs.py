@@ -19,10 +19,13 @@ GRAIN_ELEMENTS = 1 << 14  # the work for which a second thread is woken
 
 
 class Compiled:
-    """A function that writes a module, and what was compiled of it."""
+    """A function that writes a module, and what was compiled of it.
 
-    def __init__(self, name: str, write: Callable[..., str]) -> None:
-        self.name, self.write = name, write
+    `vectors`: that the module has its vectors in it, and its loops need no passes that find some.
+    """
+
+    def __init__(self, name: str, write: Callable[..., str], *, vectors: bool = False) -> None:
+        self.name, self.write, self.vectors = name, write, vectors
         self._addresses: dict[Any, int] = {}
         self._gates: dict[Any, list[tuple[Array, int]]] = {}  # the words that wait for an address, and where it goes
 
@@ -46,7 +49,7 @@ class Compiled:
         found = self._addresses.get(key)
         if found is None:
             try:
-                found = compiler.load(self.text(*key)).address("kernel")
+                found = compiler.load(self.text(*key), light=self.vectors).address("kernel")
             except Exception as error:  # noqa: BLE001 - whatever it is, the kernel beneath serves
                 sessions.give_up(f"the kernel of {self.name}", f"{type(error).__name__}: {error}")
                 found = 0
@@ -90,8 +93,8 @@ class Program(Compiled):
         address = self.address(*key)
         if address:
             tile = min(TILE, width)
-            if parts < get_num_threads():  # each thread its share, in whole lines of the cache
-                tile = min(TILE, -(-width // get_num_threads()) + 63 & -64)
+            if parts < get_num_threads():  # each thread two shares, in whole lines of the cache
+                tile = min(TILE, -(-width // (2 * get_num_threads())) + 63 & -64)
             grain = max(1, GRAIN_ELEMENTS // max(1, length * tile))
             _launch()(address, parts * -(-width // tile), grain, length, width, tile, *arguments)
         return bool(address)

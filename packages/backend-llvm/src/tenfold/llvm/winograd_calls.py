@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 
 Array = np.ndarray[Any, Any]
 
-CONVOLUTION = Compiled("convolution by minimal filtering", winograd.convolution)
-WEIGHTS = Compiled("weights for minimal filtering", winograd.weights)
+CONVOLUTION = Compiled("convolution by minimal filtering", winograd.convolution, vectors=True)
+WEIGHTS = Compiled("weights for minimal filtering", winograd.weights, vectors=True)
 
 MOST_TILES, FEW_TILES = 120, 48  # in a block
 BLOCKS = 4  # of each thread, at least

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from tenfold.llvm.expressions import Expr, convert, load
+from tenfold.llvm.formats import in_one_piece, order_of, ordered
 from tenfold.llvm.kernels.attaching import chosen
 from tenfold.llvm.programs import Program, empty, suitable
 from tenfold.llvm.rows import Array as Argument, Rows, length, total
@@ -19,7 +20,7 @@ from tenfold.llvm.storage import FLOAT32, FLOAT64, Stored
 Array = np.ndarray[Any, Any]
 
 LEAST = 8  # elements of a row, below which rows cost more than what is in them
-NOTE = f"float32 and float64 in one piece, at least {LEAST} places in a channel"
+NOTE = f"float32 and float64 in one piece or channels last, at least {LEAST} places in a channel"
 
 
 def _inputs(stored: Stored, rows: int, numbers: int) -> tuple[tuple[Argument, ...], list[Expr]]:
@@ -101,6 +102,9 @@ def fused_batch_norm(
     eps: float,
 ) -> Any:
     known = () if training else (running_mean, running_var)
+    order = order_of(input)
+    if order:
+        input = in_one_piece(input)
     call = _Call((input,), (weight, bias, *known))
     if call.stored is None or (not training and (running_mean is None or running_var is None)):
         return NotImplemented
@@ -120,12 +124,15 @@ def fused_batch_norm(
     out = empty(input.shape, call.stored)
     shift = np.zeros_like(scale) if bias is None else bias
     done = call.run(NORMALIZED, [out], input, *map(call.each, (mean, scale, shift)))
-    return (out, mean, variance, rstd) if done else NotImplemented
+    return (ordered(out, order), mean, variance, rstd) if done else NotImplemented
 
 
 def fused_batch_norm_grad(
     grad: Array, input: Array, weight: Array | None, mean: Array, rstd: Array, training: bool, eps: float
 ) -> Any:
+    order = order_of(grad, input)
+    if order:
+        grad, input = in_one_piece(grad), in_one_piece(input)
     call = _Call((grad, input), (weight, mean, rstd))
     if call.stored is None:
         return NotImplemented
@@ -141,7 +148,7 @@ def fused_batch_norm_grad(
     out = empty(input.shape, call.stored)
     if not call.run(COMBINED, [out], grad, input, *map(call.each, (mean, scale, slope, level))):
         return NotImplemented
-    return out, (dots * wide).astype(dtype), total_grad.astype(dtype)
+    return ordered(out, order), (dots * wide).astype(dtype), total_grad.astype(dtype)
 
 
 chosen("fused_batch_norm", fused_batch_norm, 7, NOTE)

@@ -35,14 +35,22 @@ def _result(value: Array | None, order: Order | None) -> Any:
     return NotImplemented if value is None else ordered(value, order)
 
 
-def _rows(groups: int, transposed: bool, kernel: Sizes, padding: Sizes, stride: Sizes, *arrays: Array) -> list[Array] | None:
+def _rows(groups: int, transposed: bool, kernel: Sizes, padding: Sizes, *arrays: Array) -> list[Array] | None:
     """Arrays of which a convolution makes products of matrices: rows of channels, where a window has one tap."""
-    if groups > 1 or transposed or prod(kernel) > 1 or any(padding) or prod(stride) > 1:
+    if groups > 1 or transposed or prod(kernel) > 1 or any(padding):
         return None
     found = [last(a) for a in arrays]
     if any(f is None or a.dtype not in DTYPES or a.dtype is not arrays[0].dtype for f, a in zip(found, arrays, strict=True)):
         return None
     return found  # type: ignore[return-value]
+
+
+def _taken(x: Array, kernel: Sizes, padding: Sizes, stride: Sizes) -> Array:
+    """The pixels that windows of one tap read, channels last, where a stride leaves some out."""
+    if prod(stride) == 1 or prod(kernel) > 1 or any(padding):
+        return x
+    places: tuple[Any, ...] = (..., *[slice(None, None, s) for s in stride])
+    return np.moveaxis(np.ascontiguousarray(np.moveaxis(x[places], 1, -1)), -1, 1)
 
 
 def _images(rows: Array, sizes: Sizes) -> Array:
@@ -70,9 +78,10 @@ def _forward(
             return NotImplemented
         bias = bias if bias.flags.carray else bias.copy()
     order = order_of(input, weight)
-    rows = _rows(groups, transposed, kernel, padding, stride, input, weight) if order else None
+    taken = _taken(input, kernel, padding, stride) if order and not transposed else input
+    rows = _rows(groups, transposed, kernel, padding, taken, weight) if order else None
     if rows and input.size and weight.size:
-        return _images(affine(rows[0], rows[1], bias), input.shape[2:])
+        return _images(affine(rows[0], rows[1], bias), taken.shape[2:])
     pieces = _pieces(len(kernel) + 2, input, weight)
     if pieces is None:
         return NotImplemented
@@ -132,7 +141,7 @@ def _for_input(
     if not _agree(wide, narrow, weight.shape, window, groups):
         return NotImplemented
     order = order_of(grad, weight)
-    rows = _rows(groups, transposed, weight.shape[2:], padding, stride, grad, weight) if order else None
+    rows = _rows(groups, transposed, weight.shape[2:], padding, grad, weight) if order and prod(stride) == 1 else None
     if rows and grad.size and weight.size:
         return _images(dot(*rows), grad.shape[2:])
     pieces = _pieces(n, grad, weight)
@@ -162,7 +171,8 @@ def _for_weight(
     if not _agree(wide.shape, narrow.shape, tuple(weight_shape), window, groups):
         return NotImplemented
     order = order_of(grad, input)
-    rows = _rows(groups, transposed, window.kernel, padding, stride, grad, input) if order else None
+    taken = _taken(input, window.kernel, padding, stride) if order and not transposed else input
+    rows = _rows(groups, transposed, window.kernel, padding, grad, taken) if order else None
     if rows and grad.size and input.size:
         return ordered(dot(rows[0].T, rows[1]).reshape(weight_shape), order)
     pieces = _pieces(len(weight_shape), wide, narrow)

@@ -1,4 +1,4 @@
-"""Copies of transposed arrays into row-major order: the operator of tenfold-core behind `contiguous` and `clone`."""
+"""Copies of arrays of other layouts into row-major order: the operator of tenfold-core behind `contiguous` and `clone`."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ import numpy as np
 from tenfold.dispatch.operators import op
 from tenfold.llvm import session as sessions
 from tenfold.llvm.conversions import Conversions
+from tenfold.llvm.elementwise import STRIDED_FROM, Operator
 from tenfold.llvm.kernels.attaching import chosen
 from tenfold.llvm.programs import Compiled, empty
 from tenfold.llvm.storage import BY_DTYPE, FLOAT32, FLOAT64
@@ -19,21 +20,26 @@ from tenfold.tensor.tensor import Tensor
 
 Array = np.ndarray[Any, Any]
 
-TURNED = Compiled("transposed copies", turned)
+TURNED = Compiled("transposed copies", turned, vectors=True)
+COPIED = Operator("strided copies", lambda x: x, dtypes=(FLOAT32, FLOAT64))
 LEAST = 1 << 12  # elements, below which NumPy's loop takes less time than the choice in Python
 NARROWEST = 8  # rows and columns of a matrix that is worth turning
 WORK = 1 << 14
+AS_FLOATS = {4: FLOAT32, 8: FLOAT64}  # by bytes
 
 
 def clone(input: Array, memory_format: Any) -> Any:
     if memory_format is None or memory_format.order != () or input.flags.c_contiguous or not input.flags.aligned:
         return NotImplemented
+    if input.dtype.kind in "iu" and input.itemsize in AS_FLOATS:  # the same bits
+        found = clone(input.view(AS_FLOATS[input.itemsize].dtype), memory_format)
+        return found if found is NotImplemented else found.view(input.dtype)
     stored = BY_DTYPE.get(input.dtype)
     if stored is not FLOAT32 and stored is not FLOAT64:
         return NotImplemented
     plan = _plan(input.shape, input.strides, input.itemsize)
     if plan is None:
-        return NotImplemented
+        return COPIED.serve((input,), empty(input.shape, stored)) if input.size >= STRIDED_FROM else NotImplemented
     items, grain, numbers = plan
     out = empty(input.shape, stored)
     return out if TURNED.run((stored,), items, grain, input, out, *numbers) else NotImplemented
@@ -66,4 +72,4 @@ def _plan(shape: tuple[int, ...], strides: tuple[int, ...], size: int) -> tuple[
 _session = sessions.session()
 if _session is not None and _session.paths is not None:
     Conversions(_session).lead(_session.paths, Tensor, op.to.fn)
-chosen("clone", clone, 2, "transposed float32 and float64", LEAST)
+chosen("clone", clone, 2, "strided float32 and float64", LEAST)

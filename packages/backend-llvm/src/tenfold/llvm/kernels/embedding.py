@@ -11,12 +11,12 @@ from tenfold.dispatch.operators import op
 from tenfold.llvm import positions
 from tenfold.llvm.gates import gated
 from tenfold.llvm.kernels.attaching import ACCELERATED, chosen
+from tenfold.llvm.positions import ADDED
 from tenfold.llvm.programs import Compiled, empty
 from tenfold.llvm.storage import BY_DTYPE, FLOAT32, FLOAT64, INT64
 
 Array = np.ndarray[Any, Any]
 ONE_HOT = Compiled("vectors of one index", positions.one_hot)
-ADDED = Compiled("rows added up by index", positions.added_rows)
 
 
 def one_hot(tensor: Array, num_classes: int) -> Any:

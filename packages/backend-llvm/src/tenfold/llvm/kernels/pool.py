@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from tenfold.llvm.formats import in_one_piece, order_of, ordered
 from tenfold.llvm.kernels.attaching import chosen
 from tenfold.llvm.pooling import MaxPool, max_pool, max_pool_grad
 from tenfold.llvm.programs import Compiled, empty, suitable
@@ -36,6 +37,9 @@ def _output(size: int, kernel: int, stride: int, padding: int, dilation: int, ce
 
 
 def _max_pool(input: Array, kernel_size: Sizes, stride: Sizes, padding: Sizes, dilation: Sizes, ceil_mode: bool) -> Any:
+    order = order_of(input)
+    if order and input.size >= LEAST:
+        input = in_one_piece(input)
     n, stored = len(kernel_size), suitable(input)
     if stored not in (FLOAT32, FLOAT64) or n > 2 or prod(kernel_size) > MOST_TAPS or input.size < LEAST:
         return NotImplemented
@@ -56,10 +60,13 @@ def _max_pool(input: Array, kernel_size: Sizes, stride: Sizes, padding: Sizes, d
     numbers = (H, W, high, wide, top, left, begin, end)
     grain = max(1, WORK // (high * wide * prod(kernel_size)))
     done = MAX_POOL.run((pool,), prod(shape[: input.ndim - n]), grain, input, values, indices, *numbers)
-    return (values, indices) if done else NotImplemented
+    return (ordered(values, order), ordered(indices, order)) if done else NotImplemented
 
 
 def _max_pool_grad(grad: Array, indices: Array, input_shape: Sizes, ndim: int) -> Any:
+    order = order_of(grad) if grad.size >= LEAST // 4 else None
+    if order and indices.shape == grad.shape:
+        grad, indices = in_one_piece(grad), in_one_piece(indices)
     stored = suitable(grad)
     if stored not in (FLOAT32, FLOAT64) or indices.dtype != np.int64 or not indices.flags.carray or grad.size < LEAST // 4:
         return NotImplemented
@@ -67,8 +74,8 @@ def _max_pool_grad(grad: Array, indices: Array, input_shape: Sizes, ndim: int) -
     size, count = prod(input_shape[lead:]), prod(grad.shape[lead:])
     out = empty(tuple(input_shape), stored)
     done = MAX_POOL_GRAD.run((stored,), prod(input_shape[:lead]), max(1, WORK // (size + count)), grad, indices, out, size, count)
-    return out if done else NotImplemented
+    return ordered(out, order) if done else NotImplemented
 
 
-chosen("max_pool", _max_pool, 6, f"float32 and float64 in one piece, windows of at most {MOST_TAPS} elements")
-chosen("max_pool_grad", _max_pool_grad, 4, "float32 and float64 in one piece")
+chosen("max_pool", _max_pool, 6, f"float32 and float64 in one piece or channels last, windows of at most {MOST_TAPS} elements")
+chosen("max_pool_grad", _max_pool_grad, 4, "float32 and float64 in one piece or channels last")

@@ -469,7 +469,11 @@ check_out:
   br i1 %o2, label %overlaps, label %ask
 overlaps:
   %o_data = call i64 @word(ptr %out, i64 2)
-  %bytes = shl i64 %most, 3
+  %ref_dtype = call ptr @at(ptr %ref, i64 56)
+  %o_size = call i64 @word(ptr %o_dtype, i64 5)
+  %ref_size = call i64 @word(ptr %ref_dtype, i64 5)
+  %most_size = call i64 @llvm.smax.i64(i64 %o_size, i64 %ref_size)
+  %bytes = mul i64 %most, %most_size
   br label %look
 look:
   %h = phi i64 [0, %overlaps], [%hnext, %apart]

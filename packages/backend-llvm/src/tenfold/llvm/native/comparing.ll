@@ -1,9 +1,5 @@
 ; `equal` of two arrays in one piece, of one dtype and not too large for one thread: True or False.
 
-declare i1 @equal_float(ptr, ptr, i64)
-declare i1 @equal_double(ptr, ptr, i64)
-declare i1 @equal_i64(ptr, ptr, i64)
-
 define internal ptr @equal_path(ptr %words, ptr %function, ptr %args, i64 %nargsf, ptr %names) {
 entry:
   %n = and i64 %nargsf, 9223372036854775807
@@ -53,12 +49,18 @@ shape:
 size:
   %count = call i64 @elements(ptr %x)
   %few = icmp sle i64 %count, 262144
-  br i1 %few, label %compare, label %slow
+  br i1 %few, label %compiled, label %slow
+compiled:
+  %there = call i1 @loops_are_there()
+  br i1 %there, label %compare, label %slow
 compare:
+  %equal_float = load ptr, ptr @l_equal_float
+  %equal_double = load ptr, ptr @l_equal_double
+  %equal_i64 = load ptr, ptr @l_equal_i64
   %p = call ptr @at(ptr %x, i64 16)
   %q = call ptr @at(ptr %y, i64 16)
-  %wide = select i1 %double, ptr @equal_double, ptr @equal_i64
-  %loop = select i1 %single, ptr @equal_float, ptr %wide
+  %wide = select i1 %double, ptr %equal_double, ptr %equal_i64
+  %loop = select i1 %single, ptr %equal_float, ptr %wide
   %equal = call i1 %loop(ptr %p, ptr %q, i64 %count)
   br label %answer
 answer:

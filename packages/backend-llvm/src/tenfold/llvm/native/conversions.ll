@@ -33,9 +33,7 @@ free:
   %unrecorded = icmp eq ptr %node, %None
   %count = call i64 @elements(ptr %array)
   %some = icmp sgt i64 %count, 0
-  %few = icmp slt i64 %count, 16385
-  %c0 = and i1 %some, %few
-  %c = and i1 %c0, %unrecorded
+  %c = and i1 %some, %unrecorded
   br i1 %c, label %search, label %no
 search:
   %k = phi i64 [8, %free], [%knext, %other]
@@ -55,9 +53,13 @@ counted:
   %calls_at0 = add i64 %k, 16
   %calls_at = getelementptr i64, ptr %words, i64 %calls_at0
   %calls = load i64, ptr %calls_at
-  %calls1 = add i64 %calls, 1
+  %many = icmp sge i64 %count, 16384  ; worth a loop at once
+  %step = select i1 %many, i64 200, i64 1
+  %calls1 = add i64 %calls, %step
   store i64 %calls1, ptr %calls_at
-  %due = icmp eq i64 %calls1, 200
+  %early = icmp slt i64 %calls, 200
+  %enough = icmp sge i64 %calls1, 200
+  %due = and i1 %early, %enough
   br i1 %due, label %learn, label %no
 learn:
   %learner = load ptr, ptr @c_learn
@@ -79,7 +81,10 @@ learnt:
   call void @Py_DecRef(ptr %answer)
   br label %no
 make:
-  %out = call ptr @new_like(ptr %array, ptr %target, i1 false)
+  %target_size = call i64 @word(ptr %target, i64 5)
+  %bytes = mul i64 %count, %target_size
+  %large = icmp sge i64 %bytes, 262144
+  %out = call ptr @new_like(ptr %array, ptr %target, i1 %large)
   %lost = icmp eq ptr %out, null
   br i1 %lost, label %fail, label %run
 run:
@@ -91,7 +96,7 @@ run:
   store ptr %out_data, ptr %context
   store ptr %data, ptr %context1
   store ptr %flag, ptr %context2
-  call void %function(ptr %context, i64 0, i64 %count)
+  call void @perform(ptr %function, ptr %context, i64 %count, i64 16384)
   %beyond = load i64, ptr %flag
   %fits = icmp eq i64 %beyond, 0
   br i1 %fits, label %wrap, label %drop

@@ -101,7 +101,7 @@ write:
   %data = call ptr @at(ptr %array, i64 16)
   %read_data = call ptr @at(ptr %read_array, i64 16)
   %bytes = call i64 @size_in_bytes(ptr %array)
-  call void @llvm.memmove.p0.p0.i64(ptr %data, ptr %read_data, i64 %bytes, i1 false)
+  call void @copy_all(ptr %data, ptr %read_data, i64 %bytes)
   %noted = call i1 @note_write(ptr %tensor, ptr %array)
   br i1 %noted, label %done, label %fail
 done:

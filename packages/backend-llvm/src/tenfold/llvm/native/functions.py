@@ -26,7 +26,7 @@ _NUMPY = {
     "PyArray_SetBaseObject": 282,
     "PyDataMem_SetHandler": 304,
 }  # their places in NumPy's table, which do not change
-_NUMBERS = ("draw_words", "to_units32", "to_units64", "to_normals32", "to_normals64", *places.NAMES)  # loops that the others call
+_NUMBERS = ("draw_words", "to_units32", "to_units64", "to_normals32", "to_normals64")  # loops that the others call
 _FILES = ("memory.ll", "calls.ll", "rows.ll", "products.ll", "joining.ll", "losses.ll", "along.ll", "units.ll", "random.ll")
 _PATHS = (
     "paths.ll", "recording.ll", "factories.ll", "random_paths.ll", "updates.ll", "writing.ll", "filling.ll",
@@ -54,7 +54,16 @@ class Native:
         self.code: Loaded = load(source(), light=True)
         for name, value in _OBJECTS.items():
             self.point(name, value)
+        if call_paths.possible():
+            self.point("l_load", self._load_places)
         self.launch: Any = self.builtin("launch", None, 0)
+
+    def _load_places(self) -> None:
+        """Make the loops that write at places and compare, which few programs need."""
+        self.point("l_load", bool)  # whatever comes of it, it is tried once
+        loops = load(places.source())
+        for name in reversed(places.NAMES):  # the first one says that all are there
+            self.cell(f"l_{name}").value = loops.address(name)
 
     def point(self, variable: str, value: Any) -> None:
         """Let a variable of the native code refer to an object, for good."""
@@ -113,10 +122,10 @@ def source() -> str:
 
 
 def numbers_source() -> str:
-    """The loops that make random numbers and write at places, which alone gain by LLVM's many passes."""
+    """The loops that make random numbers, which gain by LLVM's many passes."""
     folder = files("tenfold.llvm.native")
     texts = ((folder / name).read_text("utf-8") for name in ("numbers.ll", "units.ll"))
-    return "\n".join([*texts, normals.shared(), normals.source(), places.source()])
+    return "\n".join([*texts, normals.shared(), normals.source()])
 
 
 def _resolve_symbols() -> None:

@@ -47,7 +47,7 @@ one:
   %source_at = add i64 %before, %within
   %source = getelementptr i8, ptr %data, i64 %source_at
   %target = getelementptr i8, ptr %out, i64 %at
-  call void @llvm.memcpy.p0.p0.i64(ptr %target, ptr %source, i64 %n, i1 false)
+  call void @copy_bytes(ptr %target, ptr %source, i64 %n)
   br label %advance
 advance:
   %at_next = add i64 %at, %n
@@ -249,7 +249,7 @@ row_one:
   %to = add i64 %to0, %offset
   %source = getelementptr i8, ptr %b_data, i64 %from
   %place_to = getelementptr i8, ptr %target, i64 %to
-  call void @llvm.memcpy.p0.p0.i64(ptr %place_to, ptr %source, i64 %chunk, i1 false)
+  call void @copy_bytes(ptr %place_to, ptr %source, i64 %chunk)
   %onext = add i64 %o, 1
   br label %row
 copy_done:

@@ -17,6 +17,8 @@ declare i64 @llvm.ctlz.i64(i64, i1)
 declare i64 @llvm.smax.i64(i64, i64)
 declare void @llvm.memset.p0.i64(ptr, i8, i64, i1)
 declare void @llvm.memcpy.p0.p0.i64(ptr, ptr, i64, i1)
+declare void @llvm.memmove.p0.p0.i64(ptr, ptr, i64, i1)
+declare i64 @llvm.abs.i64(i64, i1)
 
 define internal i64 @bucket(i64 %size) alwaysinline {
   %s = call i64 @llvm.smax.i64(i64 %size, i64 64)
@@ -205,4 +207,83 @@ copy:
   ret ptr %q
 fail:
   ret ptr null
+}
+
+; Copy bytes to where none of them lie. Long copies go by vectors, from a whole line of the cache on: the processors' own
+; instruction for it, which memcpy takes, is several times slower on some where both ends lie alike within a page.
+define internal void @copy_bytes(ptr noalias %to, ptr noalias %from, i64 %n) nounwind {
+entry:
+  %long = icmp sge i64 %n, 1024
+  br i1 %long, label %head, label %short
+short:
+  call void @llvm.memcpy.p0.p0.i64(ptr %to, ptr %from, i64 %n, i1 false)
+  ret void
+head:
+  %first = load <64 x i8>, ptr %from, align 1
+  store <64 x i8> %first, ptr %to, align 1
+  %address = ptrtoint ptr %to to i64
+  %over = and i64 %address, 63
+  %begin = sub i64 64, %over
+  %end = sub i64 %n, 256
+  br label %loop
+loop:
+  %i = phi i64 [%begin, %head], [%next, %loop]
+  %s0 = getelementptr i8, ptr %from, i64 %i
+  %s1 = getelementptr i8, ptr %s0, i64 64
+  %s2 = getelementptr i8, ptr %s0, i64 128
+  %s3 = getelementptr i8, ptr %s0, i64 192
+  %v0 = load <64 x i8>, ptr %s0, align 1
+  %v1 = load <64 x i8>, ptr %s1, align 1
+  %v2 = load <64 x i8>, ptr %s2, align 1
+  %v3 = load <64 x i8>, ptr %s3, align 1
+  %t0 = getelementptr i8, ptr %to, i64 %i
+  %t1 = getelementptr i8, ptr %t0, i64 64
+  %t2 = getelementptr i8, ptr %t0, i64 128
+  %t3 = getelementptr i8, ptr %t0, i64 192
+  store <64 x i8> %v0, ptr %t0, align 64
+  store <64 x i8> %v1, ptr %t1, align 64
+  store <64 x i8> %v2, ptr %t2, align 64
+  store <64 x i8> %v3, ptr %t3, align 64
+  %next = add i64 %i, 256
+  %more = icmp sle i64 %next, %end
+  br i1 %more, label %loop, label %rest
+rest:
+  %left = sub i64 %n, %next
+  %s = getelementptr i8, ptr %from, i64 %next
+  %t = getelementptr i8, ptr %to, i64 %next
+  call void @llvm.memcpy.p0.p0.i64(ptr %t, ptr %s, i64 %left, i1 false)
+  ret void
+}
+
+; Bytes from … to of a copy, whose words are the target and the source.
+define internal void @copy_part(ptr %ctx, i64 %from, i64 %to) nounwind {
+  %target = load ptr, ptr %ctx
+  %second = getelementptr ptr, ptr %ctx, i64 1
+  %source = load ptr, ptr %second
+  %t = getelementptr i8, ptr %target, i64 %from
+  %s = getelementptr i8, ptr %source, i64 %from
+  %n = sub i64 %to, %from
+  call void @copy_bytes(ptr %t, ptr %s, i64 %n)
+  ret void
+}
+
+; Copy bytes to where some of them may lie; many are shared out to the threads.
+define internal void @copy_all(ptr %to, ptr %from, i64 %n) nounwind {
+entry:
+  %context = alloca [2 x ptr]
+  %t = ptrtoint ptr %to to i64
+  %f = ptrtoint ptr %from to i64
+  %distance = sub i64 %t, %f
+  %gap = call i64 @llvm.abs.i64(i64 %distance, i1 false)
+  %near = icmp slt i64 %gap, %n
+  br i1 %near, label %across, label %apart
+across:
+  call void @llvm.memmove.p0.p0.i64(ptr %to, ptr %from, i64 %n, i1 false)
+  ret void
+apart:
+  store ptr %to, ptr %context
+  %second = getelementptr ptr, ptr %context, i64 1
+  store ptr %from, ptr %second
+  call void @perform(ptr @copy_part, ptr %context, i64 %n, i64 65536)
+  ret void
 }

@@ -5,15 +5,6 @@
 
 @g_int64 = global ptr null
 
-declare i1 @places_fit(ptr, i64, i64)
-declare void @scatter_set4(ptr, i64, i64)
-declare void @scatter_set8(ptr, i64, i64)
-declare void @scatter_add_float(ptr, i64, i64)
-declare void @scatter_add_double(ptr, i64, i64)
-declare void @scatter_add_i64(ptr, i64, i64)
-declare void @slices_add_float(ptr, i64, i64)
-declare void @slices_add_double(ptr, i64, i64)
-declare void @slices_add_i64(ptr, i64, i64)
 
 ; The array of a tensor in one piece; null for anything else, and where a gradient has to be recorded.
 define internal ptr @unrecorded_array(ptr %tensor, i1 %off) {
@@ -101,6 +92,43 @@ no:
   ret i1 false
 }
 
+; The loops of places.py, which are compiled when the first of them is needed, by the function in @l_load.
+@l_load = global ptr null
+@l_places_fit = global ptr null
+@l_equal_float = global ptr null
+@l_equal_double = global ptr null
+@l_equal_i64 = global ptr null
+@l_scatter_set4 = global ptr null
+@l_scatter_set8 = global ptr null
+@l_scatter_add_float = global ptr null
+@l_slices_add_float = global ptr null
+@l_scatter_add_double = global ptr null
+@l_slices_add_double = global ptr null
+@l_scatter_add_i64 = global ptr null
+@l_slices_add_i64 = global ptr null
+
+define internal i1 @loops_are_there() {
+entry:
+  %first = load ptr, ptr @l_places_fit
+  %there = icmp ne ptr %first, null
+  br i1 %there, label %yes, label %ask
+ask:
+  %load = load ptr, ptr @l_load
+  %loaded = call ptr @PyObject_Vectorcall(ptr %load, ptr null, i64 0, ptr null)
+  %failed = icmp eq ptr %loaded, null
+  br i1 %failed, label %clear, label %drop
+clear:
+  call void @PyErr_Clear()
+  ret i1 false
+drop:
+  call void @Py_DecRef(ptr %loaded)
+  %now = load ptr, ptr @l_places_fit
+  %is = icmp ne ptr %now, null
+  ret i1 %is
+yes:
+  ret i1 true
+}
+
 define internal ptr @scatter_loop(i64 %code, ptr %dtype) {
 entry:
   %F32 = load ptr, ptr @p_float32
@@ -111,17 +139,28 @@ entry:
   %isint = icmp eq ptr %dtype, %I64
   %known0 = or i1 %is32, %is64
   %known = or i1 %known0, %isint
-  br i1 %known, label %choose, label %no
+  br i1 %known, label %compiled, label %no
+compiled:
+  %there = call i1 @loops_are_there()
+  br i1 %there, label %choose, label %no
 choose:
   %adds = and i64 %code, 2
   %slices = and i64 %code, 4
   %is_add = icmp ne i64 %adds, 0
   %is_slices = icmp ne i64 %slices, 0
-  %set = select i1 %is32, ptr @scatter_set4, ptr @scatter_set8
-  %wide = select i1 %is64, ptr @scatter_add_double, ptr @scatter_add_i64
-  %add = select i1 %is32, ptr @scatter_add_float, ptr %wide
-  %slices_wide = select i1 %is64, ptr @slices_add_double, ptr @slices_add_i64
-  %slices_add = select i1 %is32, ptr @slices_add_float, ptr %slices_wide
+  %scatter_set4 = load ptr, ptr @l_scatter_set4
+  %scatter_set8 = load ptr, ptr @l_scatter_set8
+  %scatter_add_float = load ptr, ptr @l_scatter_add_float
+  %slices_add_float = load ptr, ptr @l_slices_add_float
+  %scatter_add_double = load ptr, ptr @l_scatter_add_double
+  %slices_add_double = load ptr, ptr @l_slices_add_double
+  %scatter_add_i64 = load ptr, ptr @l_scatter_add_i64
+  %slices_add_i64 = load ptr, ptr @l_slices_add_i64
+  %set = select i1 %is32, ptr %scatter_set4, ptr %scatter_set8
+  %wide = select i1 %is64, ptr %scatter_add_double, ptr %scatter_add_i64
+  %add = select i1 %is32, ptr %scatter_add_float, ptr %wide
+  %slices_wide = select i1 %is64, ptr %slices_add_double, ptr %slices_add_i64
+  %slices_add = select i1 %is32, ptr %slices_add_float, ptr %slices_wide
   %scattered = select i1 %is_add, ptr %add, ptr %set
   %loop = select i1 %is_slices, ptr %slices_add, ptr %scattered
   ret ptr %loop
@@ -239,7 +278,8 @@ some:
   br i1 %both, label %inside, label %slow
 inside:
   %p_data = call ptr @at(ptr %p, i64 16)
-  %all_inside = call i1 @places_fit(ptr %p_data, i64 %p_count, i64 %size)
+  %places_fit = load ptr, ptr @l_places_fit
+  %all_inside = call i1 %places_fit(ptr %p_data, i64 %p_count, i64 %size)
   br i1 %all_inside, label %kernel, label %slow
 kernel:
   %ours = call i1 @stands_for(ptr %words)
@@ -266,7 +306,7 @@ copy:
 copy_it:
   %made_data = call ptr @at(ptr %made, i64 16)
   %x_data = call ptr @at(ptr %x, i64 16)
-  call void @llvm.memcpy.p0.p0.i64(ptr %made_data, ptr %x_data, i64 %bytes, i1 false)
+  call void @copy_all(ptr %made_data, ptr %x_data, i64 %bytes)
   br label %go
 go:
   %out = phi ptr [%w, %apart], [%made, %copy_it]

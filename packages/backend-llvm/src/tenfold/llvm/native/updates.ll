@@ -4,7 +4,6 @@
 
 @u_guarded_at = global i64 0   ; where a storage's field lies
 @u_piece = global i64 0        ; elements that one call of the loop updates
-declare i64 @llvm.abs.i64(i64, i1)
 
 define ptr @update(ptr %self, ptr %args, i64 %n) {
 entry:

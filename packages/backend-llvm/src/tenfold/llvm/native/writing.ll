@@ -4,7 +4,6 @@
 ; whether out= is taken (1), whether the operator is elementwise (2) and whether the function writes in place (4).
 
 @g_out_names = global ptr null  ; ("out",)
-declare void @llvm.memmove.p0.p0.i64(ptr, ptr, i64, i1)
 
 ; The array of a tensor that may be written; null where Python has to look.
 define internal ptr @writable(ptr %tensor) {
@@ -139,7 +138,7 @@ copy:
   %source = call ptr @at(ptr %made, i64 16)
   %data = call ptr @at(ptr %array, i64 16)
   %bytes = call i64 @bytes_of(ptr %array)
-  call void @llvm.memmove.p0.p0.i64(ptr %data, ptr %source, i64 %bytes, i1 false)
+  call void @copy_all(ptr %data, ptr %source, i64 %bytes)
   call void @Py_DecRef(ptr %made)
   br label %count
 drop:
