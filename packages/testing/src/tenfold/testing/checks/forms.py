@@ -60,6 +60,8 @@ def out(case: Case) -> Iterator[Result]:
     """`op(..., out=t)` writes the function's result into `t` (also into strided memory) and returns `t`."""
 
     def compare(sample: Sample, dtype: Any) -> None:
+        if case.operator.name == "where" and sample.note == "number":
+            return  # PyTorch's where(out=) takes tensors alone
         expected = case.call(sample)
         several = isinstance(expected, tuple)
         for make in (_empty_like, _strided_like, _wrong_size):
