@@ -196,7 +196,7 @@ def sibling_table(functions: dict[str, list[str]], methods: dict[str, list[str]]
 
 def core_modules() -> list[str]:
     """Core's modules of operators, which `import tenfold` leaves for later."""
-    from tenfold.dispatch.families import families
+    from tenfold.plugins.discovery import families
 
     return ["tenfold.ops._dunders", *(module for modules in families("tenfold.ops").values() for module in modules)]
 

@@ -66,7 +66,7 @@ def test_module_that_its_package_imports_late_may_import_an_extra(root: Path) ->
     assert "inside a function only" in found
 
 
-PLUGIN = 'from tenfold.dispatch.families import families\n\ndef hook():\n    return families("tenfold.optim.rules")\n'
+PLUGIN = 'from tenfold.plugins.discovery import families\n\ndef hook():\n    return families("tenfold.optim.rules")\n'
 
 
 def test_module_that_a_hook_names_may_import_an_extra(root: Path) -> None:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from tenfold.cpu.backend import CpuBackend
 from tenfold.dispatch.devices import Backend
-from tenfold.dispatch.families import families
 from tenfold.dispatch.meta import MetaBackend
 from tenfold.plugins import hookimpl
+from tenfold.plugins.discovery import families
 
 TENFOLD_PLUGIN_API = 1
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from tenfold.dispatch.families import families
 from tenfold.plugins import hookimpl
+from tenfold.plugins.discovery import families
 
 TENFOLD_PLUGIN_API = 1
 

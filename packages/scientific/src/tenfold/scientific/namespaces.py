@@ -5,8 +5,8 @@ from __future__ import annotations
 import importlib
 from typing import Any
 
-from tenfold.dispatch.families import families
 from tenfold.dispatch.operators import OPERATORS
+from tenfold.plugins.discovery import families
 
 
 def functions(family: str) -> dict[str, Any]:
