@@ -202,7 +202,7 @@ def _check_sample_weights(given: Tensor, input: Tensor, weight: Tensor, mode: st
         )
 
 
-def _bags(input: Tensor, offsets: Tensor | None, include_last_offset: bool, to_the_end: bool) -> tuple[Tensor, Tensor, int]:
+def _bags(input: Tensor, offsets: Tensor | None, include_last_offset: bool | int, to_the_end: bool) -> tuple[Tensor, Tensor, int]:
     """Flat indices, the bag of each, and the number of bags.
 
     The last of `include_last_offset` should be the size of the input; where it is not, `to_the_end` goes on as if it were.
