@@ -57,8 +57,11 @@ def index_reduce(
 ) -> Tensor:  # fmt: skip
     """A copy with the slices of `source` reduced ("prod", "mean", "amax", "amin") into given positions of a dimension.
 
-    >>> import tenfold
-    >>> tenfold.ones(2).index_reduce(0, tenfold.tensor([1, 1]), tenfold.tensor([2.0, 3.0]), "prod")
+    Warns once, as PyTorch does, that its API may change.
+
+    >>> import tenfold, warnings
+    >>> with warnings.catch_warnings(action="ignore"):
+    ...     tenfold.ones(2).index_reduce(0, tenfold.tensor([1, 1]), tenfold.tensor([2.0, 3.0]), "prod")
     tensor([1., 6.])
     """
     if reduce not in ("prod", "mean", "amax", "amin"):
