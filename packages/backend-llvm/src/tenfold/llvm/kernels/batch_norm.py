@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from tenfold.llvm.expressions import Expr, convert, load
-from tenfold.llvm.formats import in_one_piece, order_of, ordered
+from tenfold.llvm.formats import Order, in_one_piece, order_of, ordered
 from tenfold.llvm.kernels.attaching import chosen
 from tenfold.llvm.programs import Program, empty, suitable
 from tenfold.llvm.rows import Array as Argument, Rows, length, total
@@ -92,6 +92,11 @@ class _Call:
         return found if self.run(program, found, *arguments) else None
 
 
+def _order(*arrays: Array) -> Order | None:
+    """The order of the result's dimensions, which goes by where elements lie: strides of one element say nothing."""
+    return order_of(*(x for x in arrays if not x.flags.carray))
+
+
 def fused_batch_norm(
     input: Array,
     weight: Array | None,
@@ -102,7 +107,7 @@ def fused_batch_norm(
     eps: float,
 ) -> Any:
     known = () if training else (running_mean, running_var)
-    order = order_of(input)
+    order = _order(input)
     if order:
         input = in_one_piece(input)
     call = _Call((input,), (weight, bias, *known))
@@ -130,7 +135,7 @@ def fused_batch_norm(
 def fused_batch_norm_grad(
     grad: Array, input: Array, weight: Array | None, mean: Array, rstd: Array, training: bool, eps: float
 ) -> Any:
-    order = order_of(grad, input)
+    order = _order(grad, input)
     if order:
         grad, input = in_one_piece(grad), in_one_piece(input)
     call = _Call((grad, input), (weight, mean, rstd))

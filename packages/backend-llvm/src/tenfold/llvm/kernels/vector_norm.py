@@ -1,4 +1,4 @@
-"""Norms: roots of sums of squares, which are float64, so that none is out of range."""
+"""Norms: roots of sums of squares, which are float32, as in PyTorch, and added up in float64."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ Array = np.ndarray[Any, Any]
 
 
 def _program(stored: Stored, result: Stored) -> Rows:
-    x = convert(load(0, stored.computed), "double")
-    value = total(x * x)
-    made = value if result is FLOAT64 else convert(sqrt(value), result.computed)
+    x = load(0, stored.computed)
+    value = total(convert(x * x, "double"))
+    made = value if result is FLOAT64 else sqrt(convert(value, result.computed))
     return Rows(((made, Argument(result, "scalar")),), (Argument(stored, "row"),))
 
 
@@ -30,6 +30,8 @@ def vector_norm(input: Array, ord: Any, dim: Any, keepdim: bool) -> Any:
     """The norm of all elements, or of each row."""
     stored = BY_DTYPE.get(input.dtype)
     if type(ord) not in (int, float) or ord != 2 or stored is not FLOAT32 or not input.flags.carray or not input.size:
+        return NotImplemented
+    if input.size == 1 or not input.ndim or input.shape[-1] == 1:  # of one element: its size, which no square rounds
         return NotImplemented
     if dim is None or (input.ndim == 1 and dim in (0, -1, (0,), (-1,), [0], [-1])):
         found = _whole(input.reshape(-1))
@@ -49,7 +51,8 @@ def _whole(x: Array) -> Any:
     done = pieces == 0 or NORM.rows((FLOAT32, FLOAT64), pieces, PIECE, sums, x)
     rest = x[pieces * PIECE :]
     done = done and (not rest.size or NORM.rows((FLOAT32, FLOAT64), 1, rest.size, sums[pieces:], rest))
-    return np.sqrt(np.add.reduce(sums)) if done else None
+    with np.errstate(over="ignore"):
+        return np.sqrt(np.add.reduce(sums).astype(np.float32)) if done else None
 
 
 chosen("vector_norm", vector_norm, 4, "float32 in one piece, of all elements or along the last dimension")
