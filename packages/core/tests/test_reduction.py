@@ -100,14 +100,14 @@ def test_the_spread_of_numbers_whose_sum_overflows(lowest):
     assert x.var().item() == float("inf")
 
 
-@pytest.mark.parametrize("name", ["var", "std", "var_mean"])
+@pytest.mark.parametrize("name", ["var", "std"])
 def test_fewer_numbers_than_the_correction_takes_off(name):
     spread = getattr(tenfold, name)
     for given in (tenfold.ones(1), tenfold.ones(1, dtype=tenfold.float16)):
         with pytest.warns(UserWarning, match=rf"^{name}\(\): degrees of freedom is <= 0\. Correction should be strictly") as told:
             result = spread(given)
         assert len(told) == 1
-        assert (result if name in ("var", "std") else result[0]).isnan().item()
+        assert result.isnan().item()
     spread(tenfold.ones(1), correction=0)
     spread(tenfold.ones(2))
     spread(tenfold.ones(1, device="meta"))

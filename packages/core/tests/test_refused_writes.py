@@ -133,8 +133,6 @@ def test_a_list_that_holds_itself():
 def test_warnings_of_factories():
     tenfold.set_warn_always(True)
     try:
-        with pytest.warns(UserWarning, match="torch.range is deprecated"):
-            tenfold.range(0, 3)
         fixed = np.arange(3)
         fixed.flags.writeable = False
         with pytest.warns(UserWarning, match="not writable"):

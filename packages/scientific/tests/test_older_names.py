@@ -103,3 +103,8 @@ def test_addr_of_half_precision_refuses_truth_values_as_factors():
     x = tenfold.ones(1, dtype=tenfold.float16)
     with pytest.raises(RuntimeError, match="Boolean beta only supported for Boolean results"):
         tenfold.addr(x[None], x, x, beta=True)
+
+
+def test_range_is_deprecated():
+    with pytest.warns(UserWarning, match=r"torch.range is deprecated"):
+        assert tenfold.range(0, 3).tolist() == [0.0, 1.0, 2.0, 3.0]

@@ -75,3 +75,18 @@ def test_dimensions_by_numpys_names_and_those_that_a_number_does_not_have(name):
     assert getattr(x, name)(axis=0, keepdims=True).tolist() == getattr(tenfold, name)(x, dim=0, keepdim=True).tolist()
     with pytest.raises(IndexError, match=r"Dimension out of range \(expected to be in range of \[-1, 0\]"):
         getattr(tenfold, name)(tenfold.tensor(2.0), dim=1)
+
+
+@pytest.mark.parametrize("name", ["var_mean", "std_mean"])
+def test_fewer_numbers_than_the_correction_takes_off(name):
+    spread = getattr(tenfold, name)
+    for given in (tenfold.ones(1), tenfold.ones(1, dtype=tenfold.float16)):
+        with pytest.warns(UserWarning, match=rf"^{name}\(\): degrees of freedom is <= 0\. Correction should be strictly") as told:
+            result = spread(given)
+        assert len(told) == 1
+        assert result[0].isnan().item()
+    spread(tenfold.ones(1), correction=0)
+    spread(tenfold.ones(2))
+    spread(tenfold.ones(1, device="meta"))
+    with pytest.raises(IndexError, match="Dimension out of range"):
+        spread(tenfold.ones(2, 3), 2)

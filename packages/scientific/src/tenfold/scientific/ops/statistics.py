@@ -43,7 +43,11 @@ def std_mean(input: Tensor, dim: Any = None, unbiased: Any = None, keepdim: bool
     """
     check_spread(input, "std_mean")
     dim, correction = spread_arguments(dim, unbiased, correction)
-    return std(input, dim, None, keepdim, correction=correction), mean(input, dim, keepdim)
+    free = warn_of_freedom("std_mean", input, dim, correction)
+    spread = (
+        std(input, dim, None, keepdim, correction=correction) if free else variance_over(input, dim, keepdim, correction).sqrt()
+    )
+    return spread, mean(input, dim, keepdim)
 
 
 @primitive("statistics", accepts=ordered("median", bools=False), method=None, name="median_value")
