@@ -9,7 +9,7 @@ from typing import Any
 
 from tenfold import op
 from tenfold.autograd.gradients import gradient
-from tenfold.scientific.rules.special import undefined
+from tenfold.scientific.rules.special import refuse
 
 
 def _through_shares(g: Any, input: Any, out: Any) -> Any:
@@ -22,5 +22,9 @@ gradient(op._standard_gamma, input=lambda g, input, out: g * op._standard_gamma_
 gradient(op._sample_dirichlet, input=_through_shares, node="SampleDirichletBackward0")
 
 
+def _refused(name: str) -> Any:
+    return lambda g: refuse(name)
+
+
 for _name, _parameters in (("_standard_gamma_grad", ("input", "output")), ("_dirichlet_grad", ("x", "alpha", "total"))):
-    gradient(getattr(op, _name), **dict.fromkeys(_parameters, undefined(_name)))
+    gradient(getattr(op, _name), **dict.fromkeys(_parameters, _refused(_name)))

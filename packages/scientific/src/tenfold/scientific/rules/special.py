@@ -14,13 +14,9 @@ from tenfold.autograd.gradients import gradient, gradients
 from tenfold.ops.pointwise.several import where
 
 
-def undefined(name: str) -> Any:
-    """The rule of what has no derivative in closed form: an error for whoever asks, in place of no gradient."""
-
-    def rule(g: Any) -> Any:
-        raise NotImplementedError(f"the derivative for '{name}' is not implemented.")
-
-    return rule
+def refuse(name: str) -> Any:
+    """The gradient of what has no derivative in closed form: an error for whoever asks, in place of no gradient."""
+    raise NotImplementedError(f"the derivative for '{name}' is not implemented.")
 
 
 gradient(op.lgamma, input=lambda g, input: g * op.digamma(input))
@@ -33,11 +29,11 @@ gradient(op.special_ndtri, input=lambda g, out: g * (sqrt(2 * pi) * (0.5 * out *
 gradient(op.special_log_ndtr, input=lambda g, input: g / op.special_erfcx(input * -sqrt(0.5)) * sqrt(2 / pi))
 gradient(
     op.special_zeta,
-    input=undefined("zeta"),
+    input=lambda g: refuse("zeta"),
     other=lambda g, input, other: g * -input * op.special_zeta(input + 1, other),
 )
-gradient(op.igamma, input=undefined("igamma: input"), other=lambda g, input, other: g * _gamma_density(input, other))
-gradient(op.igammac, input=undefined("igammac: input"), other=lambda g, input, other: -g * _gamma_density(input, other))
+gradient(op.igamma, input=lambda g: refuse("igamma: input"), other=lambda g, input, other: g * _gamma_density(input, other))
+gradient(op.igammac, input=lambda g: refuse("igammac: input"), other=lambda g, input, other: -g * _gamma_density(input, other))
 gradient(
     op.special_xlog1py,
     input=lambda g, input, other: _masked_log(g, input, other),
