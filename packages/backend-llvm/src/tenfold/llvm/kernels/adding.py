@@ -48,6 +48,7 @@ def _wrapped(beneath: Any) -> Any:
         into = {} if out is None else {"out": out}
         return beneath(input, indices, values, accumulate, **into)
 
+    put.__module__ = getattr(beneath, "__module__", __name__)  # native writes at places stand for core's kernel, and no other
     return put
 
 
