@@ -36,7 +36,7 @@ def of_outputs(given: list[Any], text: str, base: str) -> str:
     if re.match(r"(with torch\.no_grad\(\): )?t[\d_]+\[.*\] = ", text) and any(shares(g, given[0]) for g in given[1:]):
         return "an output that is read"
     if re.search(r"_\(|^(with torch\.no_grad\(\): )?t[\d_]+ [-+*/%|&^<>]+= ", text) and any(
-        shares(g, given[0]) and g.shape != given[0].shape for g in given[1:]
+        shares(g, given[0]) and (g.shape, g.stride()) != (given[0].shape, given[0].stride()) for g in given[1:]
     ):
         return "an output that is read"
     if base.endswith("_scatter") and any(map(overlaps, given[:1])):
