@@ -91,3 +91,20 @@ def test_where_writes_what_tensors_hold(given: Any) -> None:
         except TypeError:
             found.append(TypeError)
     assert found[0] == found[1]
+
+
+@pytest.mark.parametrize(
+    "write",
+    [
+        lambda x, t: x.fill_(x[4]), lambda x, t: x.masked_fill_(x > 3, x[2]), lambda x, t: x.index_fill_(0, t.tensor([1]), x[2]),
+        lambda x, t: x[:-1].ldexp_(x[1:]), lambda x, t: x.ldexp_(x[1]), lambda x, t: x.view(3, 3).ldexp_(x.view(3, 3).t()),
+        lambda x, t: t.ldexp(t.ones(8), x[1:], out=x[:-1]),
+    ],
+)  # fmt: skip
+def test_what_is_read_before_it_is_written(write: Any) -> None:
+    found = []
+    for lib in (torch, tenfold):
+        x = lib.arange(9.0)
+        write(x, lib)
+        found.append(x.tolist())
+    assert found[0] == found[1]

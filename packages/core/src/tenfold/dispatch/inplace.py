@@ -25,7 +25,8 @@ def run_inplace(operator: Operator, values: dict[str, Any]) -> Any:
             return run_inplace(operator, values)
     recording = STATE.grad_enabled and _any_requires_grad(values) and target.dtype.category > 1
     check_writable(operator.name, target, recording, _may_repeat(base.name, target, values), base.name)
-    refuse_overlap(base.name, target, [v for name, v in values.items() if name != first])
+    # What fills is a number, which is read before anything is written.
+    refuse_overlap(base.name, target, [v for name, v in values.items() if name not in (first, "value")])
     if values.get("dtype") not in (None, target.dtype):
         raise RuntimeError(f"{operator.name}: Bad in-place call: {target.dtype} is written, so dtype cannot be {values['dtype']}")
     if recording or (STATE.grad_enabled and target._key.level is not None):

@@ -14,10 +14,10 @@ _APART = frozenset(
     "stack hstack vstack dstack column_stack take_along_dim cross linalg_cross kthvalue".split()
 )
 # These read all that they need before they write.
-_FREE = frozenset("masked_scatter softmax log_softmax diag tril triu logsigmoid".split())
+_FREE = frozenset("ldexp masked_scatter softmax log_softmax diag tril triu logsigmoid".split())
 # With `out=`, beside pointwise operators and indexing.
 _BY_TURNS = frozenset(
-    "cumsum cumprod logcumsumexp addmm addmv addbmm baddbmm addr outer kron diff frexp ldexp max min mode topk sort msort normal "
+    "cumsum cumprod logcumsumexp addmm addmv addbmm baddbmm addr outer kron diff frexp max min mode topk sort msort normal "
     "bernoulli renorm linalg_solve_triangular".split()
 )
 
