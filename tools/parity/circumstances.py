@@ -209,7 +209,7 @@ def _of_errors(torch: Any, environment: dict[str, Any], given: list[Any], text: 
         return "one element or none"
     if what.startswith("error: None") and "int64_t without overflow" in str(details[1]):
         return "2 ** 63" if any(t.dim() == 0 and float(t) == 2.0**63 for t in given if not t.is_complex()) else ""
-    if what.startswith("error: None") and "single memory location" in str(details[1]):
+    if what.startswith("error: None") and "more than one element of the written-to" in str(details[1]):
         return "out= repeats elements"
     if str(details[0]) == "ZeroDivisionError" and details[1] is None:
         return of_outputs(given, text, "")
