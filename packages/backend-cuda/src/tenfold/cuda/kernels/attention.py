@@ -194,7 +194,7 @@ def _mask_is_odd(query: Any, key: Any, mask: Any) -> bool:
 
 @kernel(op.fused_attention, device="cuda")
 def fused_attention(query: Any, key: Any, value: Any, attn_mask: Any, is_causal: bool, scale: float | None) -> Any:
-    return _attention(_call(query, key, value, attn_mask, is_causal, scale), query, value)
+    return attended(_call(query, key, value, attn_mask, is_causal, scale), query, value)
 
 
 @kernel(op.fused_dropped_attention, device="cuda")
@@ -202,10 +202,11 @@ def fused_dropped_attention(
     query: Any, key: Any, value: Any, attn_mask: Any, words: Any, dropout_p: float, is_causal: bool, scale: float | None
 ) -> Any:
     dropout = Dropout(contiguous(words), dropout_p)
-    return _attention(_call(query, key, value, attn_mask, is_causal, scale, dropout), query, value)
+    return attended(_call(query, key, value, attn_mask, is_causal, scale, dropout), query, value)
 
 
-def _attention(call: Call | None, query: Any, value: Any) -> Any:
+def attended(call: Call | None, query: Any, value: Any) -> Any:
+    """The result and the log-sum-exp; NotImplemented where there is no call."""
     if call is None:
         return NotImplemented
     now = runtime.current()

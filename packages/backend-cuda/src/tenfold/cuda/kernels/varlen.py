@@ -13,8 +13,8 @@ import numpy as np
 
 from tenfold.cuda import reports, runtime
 from tenfold.cuda.attaching import kernel
-from tenfold.cuda.kernels.attention import Call, fit, gradients, launch, sizes
-from tenfold.cuda.kernels.handwritten import F32, Handwritten, contiguous, start
+from tenfold.cuda.kernels.attention import Call, attended, fit, gradients, sizes
+from tenfold.cuda.kernels.handwritten import Handwritten, contiguous, start
 from tenfold.dispatch.operators import op
 
 CODE = reports.WORDS.index("varlen_attn")
@@ -38,13 +38,7 @@ def fused_varlen_attention(
     right: int,
 ) -> Any:
     call = _call((query, key, value), (cu_seq_q, cu_seq_k, seqused_k), (max_q, max_k), scale, (left, right))
-    if call is None:
-        return NotImplemented
-    now = runtime.current()
-    out = now.empty((*query.shape[:-1], value.shape[-1]), query.dtype, call.device)
-    sums = now.empty(query.shape[:-1], F32, call.device)
-    launch("attend", call, (out, sums), (), ())
-    return out, sums
+    return attended(call, query, value)
 
 
 @kernel(op.fused_varlen_attention_grad, device="cuda")
