@@ -61,7 +61,18 @@ def test_large(threads):
 
 def test_what_the_kernel_beneath_does():
     x = RNG.standard_normal((100, 100)).astype(np.float32)
-    for array in (x, x[:, ::2], x.T.astype(np.int16), x[:4].T, x.T[:20, :20]):
+    spread = np.broadcast_to(x[:, :1], x.shape)
+    for array in (
+        x,
+        x[:, ::2],
+        x[:, 3:],
+        x[::-1],
+        x[None].swapaxes(0, 1)[:, :, 1:],
+        spread,
+        x.T.astype(np.int16),
+        x[:4].T,
+        x.T[:20, :20],
+    ):
         assert copies.clone(array, tenfold.contiguous_format) is NotImplemented
     assert copies.clone(x.T, None) is NotImplemented
     assert copies.clone(x.T, tenfold.preserve_format) is NotImplemented
@@ -69,12 +80,12 @@ def test_what_the_kernel_beneath_does():
 
 @pytest.mark.parametrize("threads", [1, 2])
 @pytest.mark.parametrize("dtype", [np.float32, np.float64, np.int64, np.int32])
-def test_strided_arrays(dtype, threads):
+def test_turned_arrays_of_all_dtypes(dtype, threads):
     before = tenfold.get_num_threads()
     tenfold.set_num_threads(threads)
     try:
         x = (RNG.standard_normal((60, 50, 70)) * 100).astype(dtype)
-        for array in (x[:, :, 3:], x[:, ::3], x[:, :, ::2], x[::-1], x.swapaxes(0, 1), x.T, np.broadcast_to(x[:, :1], x.shape)):
+        for array in (x.swapaxes(1, 2), x[:, ::3].swapaxes(1, 2), x[::-1].T, x.T, x[:, :, 3:].T):
             found = copies.clone(array, tenfold.contiguous_format)
             assert found is not NotImplemented
             assert found.flags.c_contiguous
