@@ -20,6 +20,7 @@ from tenfold.llvm.storage import FLOAT32, FLOAT64, Stored
 Array = np.ndarray[Any, Any]
 
 LEAST = 8  # elements of a row, below which rows cost more than what is in them
+LEAST_TURNED = 1 << 13  # elements, channels last, below which turning them costs more than it brings
 NOTE = f"float32 and float64 in one piece or channels last, at least {LEAST} places in a channel"
 
 
@@ -108,6 +109,8 @@ def fused_batch_norm(
 ) -> Any:
     known = () if training else (running_mean, running_var)
     order = _order(input)
+    if order and input.size < LEAST_TURNED:
+        return NotImplemented
     if order:
         input = in_one_piece(input)
     call = _Call((input,), (weight, bias, *known))

@@ -24,6 +24,7 @@ def _program(stored: Stored, result: Stored) -> Rows:
 
 
 NORM = Program("norms", _program)
+LEAST = 1 << 15  # elements of one norm, below which NumPy takes less time
 
 
 def vector_norm(input: Array, ord: Any, dim: Any, keepdim: bool) -> Any:
@@ -34,6 +35,8 @@ def vector_norm(input: Array, ord: Any, dim: Any, keepdim: bool) -> Any:
     if input.size == 1 or not input.ndim or input.shape[-1] == 1:  # of one element: its size, which no square rounds
         return NotImplemented
     if dim is None or (input.ndim == 1 and dim in (0, -1, (0,), (-1,), [0], [-1])):
+        if input.size < LEAST:
+            return NotImplemented
         found = _whole(input.reshape(-1))
         return NotImplemented if found is None else np.full([1] * input.ndim if keepdim else (), found, input.dtype)
     last = dim[0] if isinstance(dim, (tuple, list)) and len(dim) == 1 else dim
