@@ -27,7 +27,7 @@ WORK = 1 << 16  # multiplications for which a second thread is woken
 
 BY_PIXEL = Compiled("convolution by pixels", products.by_pixel, vectors=True)
 BY_ROW = Compiled("convolution by rows", products.by_row)
-DEPTHWISE = Compiled("depthwise convolution", products.depthwise, vectors=True)
+DEPTHWISE = Compiled("depthwise convolution", products.depthwise)
 BY_PLACE = Compiled("convolution by places", products.by_place, vectors=True)
 DEPTHWISE_GRADIENT = Compiled("the weight gradient of depthwise convolution", products.depthwise_gradient)
 TRANSPOSITION = Compiled("panels of weights", products.transposition, vectors=True)
