@@ -9,12 +9,25 @@ A result is the sum of its depths' sums in their order, whoever computes it: thr
 
 from __future__ import annotations
 
-from tenfold.llvm.packing import DECLARED, LINE, fetch, laid_across, laid_along, laid_panel, strip_of
+from collections.abc import Callable
+
+from tenfold.llvm.packing import (
+    DECLARED,
+    LINE,
+    along,
+    fetch,
+    fetch_some,
+    laid_across,
+    laid_along,
+    laid_panel,
+    next_panel,
+    strip_of,
+)
 from tenfold.llvm.products import HEAD, Tile
 from tenfold.llvm.storage import Stored
 from tenfold.llvm.writer import Function, Vectors, registers
 
-BLOCK_ROWS = 528  # at most, of a block: a multiple of all tiles' rows
+BLOCK_ROWS = 792  # at most, of a block: a multiple of all tiles' rows
 DEPTH_BYTES = 1 << 10  # of a row, in one go
 UNROLLED = 4
 NAME = "tile_{}_{}"
@@ -64,10 +77,9 @@ def products(stored: Stored, turned: bool, b_turned: bool) -> str:
         with f.loop(0, f.least(terms, f.sub(every, before))) as t, f.loop(0, depth, step) as p:
             count, deep = f.least(block, f.sub(rows, first)), f.least(step, f.sub(depth, p))
             a_here = f.at(f.at(a, f.mul(image, a_image)), f.mul(t, a_term))
+            corner = v.place(f.at(a_here, f.mul(p, across)), first) if turned else v.place(f.at(a_here, f.mul(first, across)), p)
             if turned:
-                laid_across(f, v, tile, v.place(f.at(a_here, f.mul(p, across)), first), across, count, deep)
-            else:
-                laid_along(f, v, tile, v.place(f.at(a_here, f.mul(first, across)), p), across, count, deep)
+                laid_across(f, v, tile, corner, across, count, deep)
             again = f.let(f"icmp sgt i64 {f.add(t, p)}, 0")
             with f.loop(image, last) as n, f.loop(left, right, tile.width) as j:
                 b_here = f.at(f.at(b, f.mul(n, b_image)), f.mul(t, b_term))
@@ -77,19 +89,35 @@ def products(stored: Stored, turned: bool, b_turned: bool) -> str:
                 fresh = f.let(f"select i1 {bare}, ptr %zeros, ptr {begun}")
                 above = f.let(f"select i1 {again}, ptr {here}, ptr {fresh}")
                 above_row = f.let(f"select i1 {again}, i64 {pitch}, i64 {start_row}")
-                _panel(f, v, tile, (count, f.sub(columns, j), deep), (here, pitch), (above, above_row))
+                following = next_panel(f, v, tile, b_turned, (b_here, down), (p, j), deep, count)
+                unlaid = f.let(f"and i1 {f.let(f'icmp eq i64 {n}, {image}')}, {f.let(f'icmp eq i64 {j}, {left}')}")
+
+                def prepare(i: str) -> None:
+                    fetch_some(f, following, i, tile.rows)
+                    if not turned:  # their rows, when the first panel comes to them: the stores end behind a tile's products
+                        with f.when(unlaid):
+                            laid_along(f, v, tile, corner, across, i, count, deep)
+
+                _panel(f, v, tile, (count, f.sub(columns, j), deep), (here, pitch), (above, above_row), prepare)
     kinds = ((tile.rows, tile.vectors), (2 * tile.rows, 1))
-    return v.declarations() + DECLARED + "".join(_tile(stored, tile, *kind) for kind in kinds) + f.text()
+    return (
+        v.declarations()
+        + DECLARED
+        + ("" if turned else along(stored, tile))
+        + "".join(_tile(stored, tile, *kind) for kind in kinds)
+        + f.text()
+    )
 
 
 def _panel(
-    f: Function, v: Vectors, tile: Tile, sizes: tuple[str, str, str], out: tuple[str, str], above: tuple[str, str]
-) -> None:
+    f: Function, v: Vectors, tile: Tile, sizes: tuple[str, str, str], out: tuple[str, str], above: tuple[str, str],
+    prepare: Callable[[str], None],
+) -> None:  # fmt: skip
     """All tiles of a block that stand above one another."""
     with f.either(f.let(f"icmp sle i64 {sizes[1]}, {v.lanes}")) as otherwise:
-        _slim(f, v, tile, sizes, out, above)
+        _slim(f, v, tile, sizes, out, above, prepare)
         otherwise()
-        _wide(f, v, tile, sizes, out, above)
+        _wide(f, v, tile, sizes, out, above, prepare)
 
 
 def _call(
@@ -103,21 +131,30 @@ def _call(
     )
 
 
-def _slim(f: Function, v: Vectors, tile: Tile, sizes: tuple[str, str, str], out: tuple[str, str], above: tuple[str, str]) -> None:
+def _slim(
+    f: Function, v: Vectors, tile: Tile, sizes: tuple[str, str, str], out: tuple[str, str], above: tuple[str, str],
+    prepare: Callable[[str], None],
+) -> None:  # fmt: skip
     """The tiles of a last panel whose columns one vector holds: two strips together, whose sums are as many as a whole tile's."""
     (count, left, deep), rows = sizes, 2 * tile.rows
     with f.loop(0, count, rows) as i:
+        prepare(i)
+        prepare(f.add(i, tile.rows))
         _call(f, v, (rows, 1), i, deep, ("%wide", v.lanes * v.stored.size), ("%zeros", 0))
         to, term = f.at(out[0], f.mul(i, out[1])), f.at(above[0], f.mul(i, above[1]))
         _cut(f, v, v.lanes, f.least(rows, f.sub(count, i)), left, (to, out[1]), (term, above[1]))
 
 
-def _wide(f: Function, v: Vectors, tile: Tile, sizes: tuple[str, str, str], out: tuple[str, str], above: tuple[str, str]) -> None:
+def _wide(
+    f: Function, v: Vectors, tile: Tile, sizes: tuple[str, str, str], out: tuple[str, str], above: tuple[str, str],
+    prepare: Callable[[str], None],
+) -> None:  # fmt: skip
     """Tiles of all their columns, and those that reach over the edge: behind the last row, strips have that one again."""
     (count, left, deep), kind = sizes, (tile.rows, tile.vectors)
     full = f.let(f"icmp sge i64 {left}, {tile.width}")
     last = f.sub(count, tile.rows)
     with f.loop(0, count, tile.rows) as i:
+        prepare(i)
         to, term = f.at(out[0], f.mul(i, out[1])), f.at(above[0], f.mul(i, above[1]))
         whole = f.let(f"and i1 {full}, {f.let(f'icmp sle i64 {i}, {last}')}")
         with f.either(whole) as otherwise:
