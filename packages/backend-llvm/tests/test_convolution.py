@@ -21,6 +21,15 @@ CASES = [
     (2, 20, (13, 11), 64, (5, 3), 1, 2, 1, 1),
     (9, 8, (12, 12), 8, (3, 3), 1, 1, 1, 8),
     (2, 8, (12, 17), 16, (3, 3), 2, 1, 1, 8),
+    (3, 12, (7, 7), 12, (3, 3), 1, 1, 1, 12),  # rows shorter than a vector
+    (2, 6, (5, 3), 6, (3, 2), 1, 0, 1, 6),
+    (2, 4, (28, 30), 8, (7, 5), 1, 3, 1, 4),
+    (2, 4, (20, 20), 4, (9, 9), 1, 4, 1, 4),  # more rows of taps than registers
+    (2, 5, (19, 19), 5, (3, 3), 1, 5, 2, 5),
+    (1, 2, (150, 160), 2, (3, 3), 1, 1, 1, 2),  # planes that do not lie on the stack
+    (1, 2, (300, 6), 4, (2, 3), 2, 1, 1, 2),
+    (2, 3, (5, 6, 7), 3, (3, 3, 3), 1, 1, 1, 3),
+    (2, 3, (41,), 3, (4,), 1, 3, 1, 3),
     (2, 3, (32, 32), 64, (7, 7), 2, 3, 1, 1),
     (5, 1, (28, 28), 6, (5, 5), 1, 0, 1, 1),
     (1, 32, (33,), 48, (5,), 1, 2, 1, 1),
@@ -98,6 +107,14 @@ def test_against_the_definition(case, dtype, threads):
         tenfold.set_num_threads(before)
 
 
+@pytest.mark.parametrize("stride", [(2, 1), (1, 2)])
+def test_channels_by_themselves_with_steps_that_differ(stride):
+    x, w = numbers(2, 6, 9, 6, dtype=np.float64), numbers(6, 1, 3, 3, dtype=np.float64)
+    found = conv._forward(x, w, None, stride, (0, 0), (1, 1), False, (0, 0), 6)
+    result = definition(x, w, np.zeros((2, 6, 7, 4)), 1, 0, 1, 6)[0]
+    close(found, result[..., :: stride[0], :: stride[1]], np.float64)
+
+
 def test_what_is_not_a_number_spreads_to_its_window_alone():
     x = np.zeros((1, 16, 12, 12), np.float32)
     x[0, 3, 5, 5] = np.nan
@@ -142,6 +159,18 @@ def test_half_precision_and_nothing_are_the_kernels_beneath():
     assert conv._forward(x.astype(np.float16), w.astype(np.float16), None, *steps) is NotImplemented
     assert conv._forward(x[:0], w, None, *steps) is NotImplemented
     assert session.failures() == []
+
+
+def test_little_products_of_one_tap_are_the_kernels_beneath():
+    """NumPy has done them before the compiled ones are planned."""
+    x, w = numbers(4, 8, 8, 8, dtype=np.float32), numbers(8, 8, 1, 1, dtype=np.float32)
+    steps = ((1, 1), (0, 0), (1, 1), False, (0, 0), 1)
+    assert conv._forward(x, w, None, *steps) is NotImplemented
+    assert conv._for_input(x, w, x.shape, *steps) is NotImplemented
+    assert conv._for_weight(x, x, w.shape, *steps) is NotImplemented
+    wide, many = numbers(2, 64, 14, 14, dtype=np.float32), numbers(64, 64, 1, 1, dtype=np.float32)
+    assert conv._forward(wide, many, None, *steps) is not NotImplemented
+    assert conv._for_weight(wide, wide, many.shape, *steps) is not NotImplemented
 
 
 def test_memory_order_of_the_arguments_changes_no_number():

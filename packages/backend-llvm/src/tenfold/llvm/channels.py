@@ -24,6 +24,11 @@ FEWEST, FEWEST_OUTPUTS = 16, 32  # columns and steps; rows: fewer are not worth 
 SHARED = 8  # items of a weight's gradient at the least, for which images are parted
 
 
+def serves(inner: int, outer: int, pixels: int) -> bool:
+    """Whether these are channels and pixels enough."""
+    return min(inner, pixels) >= FEWEST and outer >= FEWEST_OUTPUTS
+
+
 def _read(x: Array, reading: Reading) -> Array | None:
     """The pixels that are read, as (N, C, pixels); None where a window has more taps, or zeros around."""
     if any(len(o) > 1 for o in reading.offsets) or reading.inputs != reading.lengths:
@@ -48,7 +53,7 @@ def correlate(x: Array, weight: Array, bias: Array | None, backward: bool, readi
 
 @lru_cache(maxsize=256)
 def _mixing(stored: Stored, N: int, inner: int, outer: int, P: int, backward: bool, biased: bool) -> Plan | None:
-    if min(inner, P) < FEWEST or outer < FEWEST_OUTPUTS:
+    if not serves(inner, outer, P):
         return None
     size = stored.size
     strides = (size, outer * size) if backward else (inner * size, size)
@@ -71,7 +76,7 @@ def weight_gradient(x: Array, grad: Array, reading: Reading) -> Array | None:
 @lru_cache(maxsize=256)
 def _summing(stored: Stored, N: int, C: int, O: int, P: int) -> Plan | None:
     """Images are parted where the weights alone are too few for several threads, whose number must not change the sums."""
-    if min(C, P) < FEWEST or O < FEWEST_OUTPUTS:
+    if not serves(C, O, P):
         return None
     size, wide = stored.size, tile_of(stored).width
     parts = min(N, -(-SHARED // (max(1, O // large_calls.FEWEST_ROWS) * max(1, C // (large_calls.FEWEST_PANELS * wide)))))

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from tenfold.llvm import channels, products, winograd_calls
+from tenfold.llvm import channels, depthwise, products, winograd_calls
 from tenfold.llvm.planes import Plane, Reading, Sizes, Window, backward, forward, plane_of
 from tenfold.llvm.products import GROUP, Tile
 from tenfold.llvm.programs import Compiled, empty
@@ -22,14 +22,16 @@ Array = np.ndarray[Any, Any]
 BLOCK_BYTES = 1 << 20  # of padded images that are worked on together, for each thread
 FEW = 12  # pixels of an output plane, below which those of several images are worked on together
 NARROW = 12  # output channels below which lanes for channels stand empty, so that pixels fill them
+ROWS_BYTES = 1 << 13  # of the rows of all input channels that output rows are computed from together
+SHALLOW = 200  # taps of all input channels up to which lanes may be pixels though there are channels enough
 MULTIPLES = 2  # output channels of one input channel up to which every channel is worked on by itself
 WORK = 1 << 16  # multiplications for which a second thread is woken
 
 BY_PIXEL = Compiled("convolution by pixels", products.by_pixel, vectors=True)
 BY_ROW = Compiled("convolution by rows", products.by_row)
-DEPTHWISE = Compiled("depthwise convolution", products.depthwise)
+DEPTHWISE = Compiled("depthwise convolution", depthwise.correlation)
 BY_PLACE = Compiled("convolution by places", products.by_place, vectors=True)
-DEPTHWISE_GRADIENT = Compiled("the weight gradient of depthwise convolution", products.depthwise_gradient)
+DEPTHWISE_GRADIENT = Compiled("the weight gradient of depthwise convolution", depthwise.gradient)
 TRANSPOSITION = Compiled("panels of weights", products.transposition, vectors=True)
 PADDING = Compiled("padded planes", products.padding, vectors=True)
 
@@ -89,13 +91,18 @@ class Weights:
 
 
 class _Room:
-    """Memory for blocks of padded images; `beyond` the last row, which is read in whole vectors."""
+    """Memory for blocks of padded images; `beyond` the last row, which is read in whole vectors.
 
-    def __init__(self, plane: Plane, x: Array, threads: int) -> None:
+    None is needed where they lie as they should, and where channels are worked on `alone` and the stack takes a plane.
+    """
+
+    def __init__(self, plane: Plane, x: Array, threads: int, alone: bool = False) -> None:
         N, C = x.shape[:2]
         self.plane, self.channels = plane, C
-        self.whole = plane.as_it_is
         image = C * plane.size
+        in_order = plane.stride[-1] > 1 or prod(plane.stride) == 1  # rows come one below the other
+        self.local = alone and in_order and (plane.size + plane.beyond) * x.itemsize <= depthwise.LOCAL_BYTES
+        self.whole = plane.as_it_is or self.local
         self.images = N if self.whole else max(1, min(N, max(threads, BLOCK_BYTES * threads // (image * x.itemsize))))
         self.flat = np.zeros(0 if self.whole else self.images * image + plane.beyond, x.dtype)
 
@@ -137,10 +144,12 @@ def direct(x: Array, weights: Weights, bias: Array | None, reading: Reading, thr
     """The same without minimal filtering: what is infinite or no number stays within its windows."""
     stored = BY_DTYPE[x.dtype]
     out: Array = empty((len(x), weights.groups * weights.outer, *reading.outputs), stored)
-    narrow = weights.alone or weights.outer < NARROW
+    narrow = weights.alone or weights.outer < NARROW or _shallow(reading, weights, stored)
     plane = plane_of(reading, weights.inner, x.itemsize, narrow)
-    room = _Room(plane, x, threads)
-    if narrow:
+    room = _Room(plane, x, threads, alone=weights.alone)
+    if weights.alone:
+        run = _depthwise(plane, weights, bias, stored, room)
+    elif narrow:
         run = _by_row(plane, weights, bias, stored)
     else:
         run = (_by_pixel if plane.positions >= FEW else _by_place)(plane, weights, bias, stored)
@@ -150,6 +159,12 @@ def direct(x: Array, weights: Weights, bias: Array | None, reading: Reading, thr
         if filled is None or not run(len(part), filled, out[first : first + room.images]):
             return None
     return out
+
+
+def _shallow(reading: Reading, weights: Weights, stored: Stored) -> bool:
+    """Whether lanes for pixels take less time than lanes for channels, though there are channels enough."""
+    taps, pixels = weights.inner * prod(map(len, reading.offsets)), prod(reading.outputs)
+    return taps <= SHALLOW and products.by_rows(stored, taps, pixels, reading.outputs[-1], weights.outer)
 
 
 def _by_pixel(plane: Plane, weights: Weights, bias: Array | None, stored: Stored) -> Any:
@@ -168,7 +183,8 @@ def _by_pixel(plane: Plane, weights: Weights, bias: Array | None, stored: Stored
     def run(n: int, x: Array, out: Array) -> bool:
         if panels is None:
             return False
-        return BY_PIXEL.run((tile,), n * groups * count * parts, grain, x, panels, start, out, plane.pixels, plane.taps, *numbers)
+        items, tables = n * groups * count * parts, (plane.pixels, plane.taps)
+        return BY_PIXEL.run((tile, plane.run), items, grain, x, panels, start, out, *tables, *numbers)
 
     return run
 
@@ -208,20 +224,44 @@ def _by_row(plane: Plane, weights: Weights, bias: Array | None, stored: Stored) 
     kernels = weights.plain()
     start = np.zeros(groups * outer, stored.dtype) if bias is None else bias
     apart = weights.inner * plane.size * stored.size
-    numbers: tuple[int, ...] = (length, rows, taps, groups, outer, groups * apart, apart)
-    vectors = 1 if length <= registers().lanes(stored) else 2
-    program, lines = BY_ROW, rows
-    if weights.alone:
-        tile = Tile(stored, min(rows, 4), vectors)
-        program, lines = DEPTHWISE, -(-rows // tile.rows)
-        numbers = (*numbers, lines)
-    else:
-        most = 8 if registers().count == 32 else 6
-        tile = Tile(stored, -(-outer // -(-outer // most)), vectors)
-    grain = max(1, WORK * lines // (rows * length * taps * outer))
+    tile = products.row_tile(stored, length, outer)
+    block = max(1, min(rows, ROWS_BYTES // (weights.inner * prod(plane.stride) * plane.line)))
+    blocks = -(-rows // block)
+    numbers = (length, rows, taps, groups, outer, groups * apart, apart, block, blocks)
+    grain = max(1, WORK // (block * length * taps * outer))
 
     def run(n: int, x: Array, out: Array) -> bool:
-        return program.run((tile,), n * groups * lines, grain, x, kernels, start, out, plane.rows, plane.taps, *numbers)
+        return BY_ROW.run((tile,), n * groups * blocks, grain, x, kernels, start, out, plane.rows, plane.taps, *numbers)
+
+    return run
+
+
+def _planes(plane: Plane, x: Array, groups: int, local: bool) -> tuple[Any, ...]:
+    """The words that say where the planes of channels are, as depthwise.py reads them."""
+    apart = plane.size * x.itemsize
+    inputs, length = len(plane.sources), x.shape[-1]
+    filled = (plane.size + plane.beyond) * x.itemsize if local else 0
+    return plane.sources, plane.phases, inputs, length, filled, groups, groups * apart, apart
+
+
+def _depthwise(plane: Plane, weights: Weights, bias: Array | None, stored: Stored, room: _Room) -> Any:
+    outer, groups = weights.outer, weights.groups
+    length, rows, taps = plane.length, len(plane.rows), len(plane.taps)
+    kernels = weights.plain()
+    start = np.zeros(groups * outer, stored.dtype) if bias is None else bias
+    vectors = 1 if length <= registers().lanes(stored) else 2
+    high = plane.height in depthwise.HEIGHTS
+    close = depthwise.Taps(plane.height, plane.falling) if high else depthwise.Taps()
+    tile = Tile(stored, depthwise.tile_rows(vectors, rows, close), vectors)
+    parts = -(-rows // tile.rows)
+    work, stride = rows * length * taps * outer, plane.stride[-1] if room.local else 0
+    numbers = (length, rows, taps, outer, parts, plane.line)
+
+    def run(n: int, x: Array, out: Array) -> bool:
+        items = n * groups * (1 if room.local else parts)
+        where = _planes(plane, x, groups, room.local)
+        tables = (x, kernels, start, out, plane.rows, plane.taps)
+        return DEPTHWISE.run((tile, stride, close), items, max(1, WORK * items // (n * groups * work)), *where, *tables, *numbers)
 
     return run
 
@@ -333,16 +373,19 @@ def _depthwise_gradient(x: Array, grad: Array, plane: Plane, groups: int, thread
     O, taps = grad.shape[1], len(plane.taps)
     tile = Tile(BY_DTYPE[x.dtype], min(taps, 9), 1)
     steps = np.concatenate([plane.taps, np.repeat(plane.taps[-1:], -taps % tile.rows)])
-    apart = plane.size * x.itemsize
-    room = _Room(plane, x, threads)
+    room = _Room(plane, x, threads, alone=True)
+    key = (tile, plane.stride[-1] if room.local else 0)
     out = None
     for first in range(0, len(x), room.images):
         given = grad[first : first + room.images]
         filled = room.filled(x[first : first + room.images])
+        if filled is None:
+            return None
         part = np.empty((O, taps), x.dtype)
-        numbers = (plane.length, len(plane.rows), taps, len(given), O, O // groups, groups * apart, apart)
+        tables = (filled, given, part, plane.rows, steps)
+        numbers = (plane.length, len(plane.rows), taps, len(given), O, O // groups)
         grain = max(1, WORK // (given[:, 0].size * taps))
-        if filled is None or not DEPTHWISE_GRADIENT.run((tile,), O, grain, filled, given, part, plane.rows, steps, *numbers):
+        if not DEPTHWISE_GRADIENT.run(key, O, grain, *_planes(plane, filled, groups, room.local), *tables, *numbers):
             return None
         out = part if out is None else out + part
     return out

@@ -124,9 +124,19 @@ class Operator:
         if session is None:
             return beneath
 
+        plan_of, launch = self._plans.get, session.launch
+
         def serve(*arguments: Any, out: Any = None) -> Any:
-            made = self._planned(*arguments) if out is None and len(arguments) == 2 else None
-            return self.serve(arguments, out) if made is None else made
+            if out is None and len(arguments) == 2:  # in one piece, and of shapes that a call had before
+                a, b = arguments
+                if type(a) is np.ndarray and type(b) is np.ndarray:
+                    plan = plan_of((a.shape, b.shape, a.dtype, b.dtype))
+                    if plan is not None and a.flags.carray and b.flags.carray:
+                        address, make, shape, dtype, size, geometry = plan
+                        made = make(shape, dtype)
+                        launch(address, size, GRAIN_ELEMENTS, made, a, b, *geometry)
+                        return made
+            return self.serve(arguments, out)
 
         serve_least = STRIDED_FROM if self.exact else max(1, self.least)
         words = gate_words(session, beneath, serve, self.roles, self.dtypes, least=self.least, serve_least=serve_least)
@@ -178,20 +188,6 @@ class Operator:
                 return NotImplemented
         return NotImplemented if stored is None else self._run(stored, arrays, tuple(numbers), given, out)
 
-    def _planned(self, a: Any, b: Any) -> Any:
-        """The result for two arrays in one piece of shapes that a call had before; else None."""
-        if type(a) is not np.ndarray or type(b) is not np.ndarray:
-            return None
-        plan = self._plans.get((a.shape, b.shape, a.dtype, b.dtype))
-        if plan is None or not a.flags.carray or not b.flags.carray:
-            return None
-        address, shape, dtype, size, geometry = plan
-        session = sessions.session()
-        assert session is not None
-        made = session.memory.empty(shape, dtype)
-        session.launch(address, size, GRAIN_ELEMENTS, made, a, b, *geometry)
-        return made
-
     def _run(self, stored: Stored, arrays: list[Array], numbers: tuple[bool, ...], given: list[float], out: Any) -> Any:
         session = sessions.session()
         assert session is not None
@@ -214,7 +210,8 @@ class Operator:
                 session.launch(address, made.size, GRAIN_ELEMENTS, made, *arrays, *given, *geometry)
                 if len(arrays) == len(self.roles) == 2 and self.refuses is None and len(self._plans) < MOST_PLANS:
                     key = tuple(a.shape for a in arrays) + tuple(a.dtype for a in arrays)
-                    self._plans[key] = address, shape, result.dtype, made.size, geometry
+                    make = session.memory.allocator(made.nbytes)
+                    self._plans[key] = address, make, shape, result.dtype, made.size, geometry
                 return made
         if out is not None and (type(out) is not np.ndarray or out.dtype != result.dtype or not out.flags.aligned):
             return NotImplemented

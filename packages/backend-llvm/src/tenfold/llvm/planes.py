@@ -4,16 +4,17 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import lru_cache
-from itertools import product
+from itertools import pairwise, product
 from math import prod
 from typing import Any
 
 import numpy as np
 
-from tenfold.llvm.products import GROUP
+from tenfold.llvm.products import GROUP, Run
 
 Array = np.ndarray[Any, Any]
 Sizes = tuple[int, ...]
+LONGEST_RUN = 11  # taps that are written out one after the other in a program
 
 
 @dataclass(frozen=True)
@@ -78,6 +79,22 @@ def _table(values: Any, size: int, filled: int = 0) -> Array:
     return found * size
 
 
+def _rows_of_taps(reading: Reading) -> tuple[int, bool]:
+    """How many rows of taps lie right below each other, and whether the first is the lowest; 0 where they lie otherwise."""
+    if len(reading.stride) != 2 or reading.stride[0] > 1:
+        return 0, False
+    down = reading.offsets[0]
+    steps = {b - a for a, b in pairwise(down)}
+    return (len(down), steps == {-1}) if steps in ({1}, {-1}) else (0, False)
+
+
+def _run_of_taps(offsets: Sizes) -> Run:
+    """Taps of a row that lie at equal distances: all of them, or a part that they are made of."""
+    gaps = {b - a for a, b in pairwise(offsets)}
+    count = max(n for n in range(1, LONGEST_RUN + 1) if len(offsets) % n == 0)
+    return Run(count, gaps.pop()) if len(gaps) == 1 and count > 1 else Run()
+
+
 class Plane:
     """How planes are laid out for a reading: whole, or one plane for each phase of the stride, where a row's pixels are
     neighbours. All tables are in bytes but `phases`."""
@@ -101,6 +118,9 @@ class Plane:
         inside = [range(b, b + i) for b, i in zip(reading.before, reading.inputs, strict=True)]
         self.sources = _table((self._phased((*at, 0)) for at in product(*inside[:-1])), size)
         self.phases = self._phases(reading)
+        self.line = self.lengths[-1] * size
+        self.height, self.falling = _rows_of_taps(reading)
+        self.run = Run() if self.stride[-1] > 1 else _run_of_taps(reading.offsets[-1])
 
     def _place(self, index: Sizes) -> int:
         return sum(i * step for i, step in zip(index, self.steps, strict=False))

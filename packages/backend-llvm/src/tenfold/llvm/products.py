@@ -7,8 +7,9 @@ registers. Which side is the vector depends on the sizes:
 - `by_pixel`: m are output pixels, r the taps of all input channels, j output channels, whose weights `transposition` laid side
   by side in panels; results are transposed on their way out. `by_place` leaves them as they come: for the weights' gradient,
   where m are taps, r pixels and j the channels of the incoming gradient, and for planes of few pixels.
-- `by_row`: for few output channels. j are pixels of one output row, m output channels.
-- `depthwise`: every channel by itself; j are pixels of one row, m neighbouring rows. `depthwise_gradient` likewise.
+- `by_row`: for few output channels or few taps. j are pixels of one output row, m output channels.
+
+Where every channel is worked on by itself, see depthwise.py.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ from tenfold.llvm.storage import Stored
 from tenfold.llvm.writer import Function, Vectors, registers
 
 GROUP = 48  # pixels, or taps, that share the weights in the first cache: a multiple of all tiles and vectors
+ROW_TAPS, PIXEL_TAPS = 7, 15  # taps that take as long as what is done before and after those of a tile
 DEPTH_BYTES = 1 << 14  # of weights that stay there meanwhile
 HEAD = "void @kernel(ptr %ctx, i64 %lo, i64 %hi)"
 
@@ -42,6 +44,14 @@ class Tile:
         return self.vectors * self.lanes
 
 
+@dataclass(frozen=True)
+class Run:
+    """Taps side by side, `gap` elements apart, whose places are known by the first one's."""
+
+    count: int = 1
+    gap: int = 0
+
+
 def panel_tile(stored: Stored, channels: int) -> Tile:
     """The tile for `by_pixel`: the one that leaves the fewest lanes without a channel, the widest of those."""
     here = registers()
@@ -51,11 +61,40 @@ def panel_tile(stored: Stored, channels: int) -> Tile:
     return Tile(stored, rows[vectors], vectors)
 
 
-def _module(function: Function, vectors: Vectors) -> str:
+def row_tile(stored: Stored, length: int, channels: int) -> Tile:
+    """The tile for `by_row`: the one that computes the fewest pixels twice."""
+    here = registers()
+    needed = -(-length // here.lanes(stored))
+    most = {1: 8, 2: 8, 3: 8} if here.count == 32 else {1: 12, 2: 6, 3: 4}
+    rows = {vectors: -(-channels // -(-channels // many)) for vectors, many in most.items()}
+    vectors = 1 if needed == 1 else min((2, 3), key=lambda v: -(-needed // v) * v * -(-channels // rows[v]) * rows[v])
+    return Tile(stored, rows[vectors], vectors)
+
+
+def by_rows(stored: Stored, taps: int, pixels: int, length: int, channels: int) -> bool:
+    """Whether `by_row` takes less time than `by_pixel` for a plane of rows of this length.
+
+    What that takes: products of whole tiles, with some more taps for what is done before and after each. A product of
+    `by_row` takes a twelfth longer, since its taps are looked up one by one.
+    """
+    row, panel = row_tile(stored, length, channels), panel_tile(stored, channels)
+    covered = pixels // length * whole(length, row.width) * whole(channels, row.rows)
+    gathered = whole(pixels, panel.rows) * whole(channels, panel.width)
+    return covered * (taps + ROW_TAPS) * 13 < gathered * (taps + PIXEL_TAPS) * 12
+
+
+def whole(count: int, part: int) -> int:
+    """`count` filled up to whole parts."""
+    return -(-count // part) * part
+
+
+def module(function: Function, vectors: Vectors) -> str:
     return vectors.declarations() + function.text()
 
 
-def _gathered(f: Function, v: Vectors, tile: Tile, x: str, places: str, steps: str, count: str, w: str, out: str) -> None:
+def _gathered(
+    f: Function, v: Vectors, tile: Tile, x: str, places: str, steps: str, count: str, w: str, out: str, run: Run
+) -> None:
     """Add to a tile at `out`, whose rows lie side by side, the products of `count` steps."""
     rows = [f.at(x, f.whole(places, m)) for m in range(tile.rows)]
     cells = [[v.place(out, m * tile.width + k * tile.lanes) for k in range(tile.vectors)] for m in range(tile.rows)]
@@ -63,31 +102,52 @@ def _gathered(f: Function, v: Vectors, tile: Tile, x: str, places: str, steps: s
     for m, row in enumerate(sums):
         for k, place in enumerate(row):
             f.do(f"store {v.type} {v.load(cells[m][k])}, ptr {place}")
-    with f.loop(0, count) as r:
+    with f.loop(0, count, run.count) as r:
         step = f.whole(steps, r)
         line = v.place(w, f.mul(r, tile.width))
-        weights = [v.load(v.place(line, k * tile.lanes)) for k in range(tile.vectors)]
-        for m in range(tile.rows):
-            number = v.splat(v.load(f.at(rows[m], step), v.element))
-            for k in range(tile.vectors):
-                sum_ = v.fma(number, weights[k], f.let(f"load {v.type}, ptr {sums[m][k]}"))
-                f.do(f"store {v.type} {sum_}, ptr {sums[m][k]}")
+        heads = [f.at(row, step) for row in rows]
+        for i in range(run.count):
+            weights = [v.place(line, i * tile.width + k * tile.lanes) for k in range(tile.vectors)]
+            numbers = [v.place(head, i * run.gap) for head in heads]
+            _multiplied(f, v, numbers, weights, sums)
     for m, row in enumerate(sums):
         for k, place in enumerate(row):
             v.store(f.let(f"load {v.type}, ptr {place}"), cells[m][k])
 
 
-def _in_depths(f: Function, v: Vectors, tile: Tile, total: str, count: str, run: Callable[[str, str, str, str], None]) -> None:
-    """run(first step, steps, its weights' row, first row of a tile) over all tiles of a group, a depth of weights at a time."""
-    depth = DEPTH_BYTES // (tile.width * tile.stored.size)
+def _multiplied(f: Function, v: Vectors, numbers: list[str], vectors: list[str], sums: list[list[str]]) -> None:
+    """Add the products of every number with every vector. What there is less of stays in registers."""
+
+    def add(number: str, vector: str, place: str) -> None:
+        f.do(f"store {v.type} {v.fma(number, vector, f.let(f'load {v.type}, ptr {place}'))}, ptr {place}")
+
+    if len(vectors) <= len(numbers):
+        given = [v.load(vector) for vector in vectors]
+        for number, row in zip(numbers, sums, strict=True):
+            every = v.splat(v.load(number, v.element))
+            for value, place in zip(given, row, strict=True):
+                add(every, value, place)
+        return
+    spread = [v.splat(v.load(number, v.element)) for number in numbers]
+    for k, vector in enumerate(vectors):
+        value = v.load(vector)
+        for every, row in zip(spread, sums, strict=True):
+            add(every, value, row[k])
+
+
+def _in_depths(
+    f: Function, v: Vectors, tile: Tile, run: Run, total: str, count: str, do: Callable[[str, str, str, str], None]
+) -> None:
+    """do(first step, steps, its weights' row, first row of a tile) over all tiles of a group, a depth of weights at a time."""
+    depth = max(1, DEPTH_BYTES // (tile.width * tile.stored.size * run.count)) * run.count
     with f.loop(0, total, depth) as first:
         steps = f.least(depth, f.sub(total, first))
         row = f.mul(first, tile.width)
         with f.loop(0, count, tile.rows) as t:
-            run(first, steps, row, t)
+            do(first, steps, row, t)
 
 
-def by_pixel(tile: Tile) -> str:
+def by_pixel(tile: Tile, run: Run) -> str:
     """Items are (image, group of channels, panel, group of pixels), the last fastest.
 
     Context: x, panels of weights, bias in panels, out, places of the pixels, steps of the taps; pixels, taps, groups of pixels,
@@ -113,16 +173,16 @@ def by_pixel(tile: Tile) -> str:
             for k, value in enumerate(start):
                 v.store(value, v.place(cells, f.add(f.mul(p, tile.width), k * tile.lanes)))
 
-        def run(step: str, many: str, row: str, t: str) -> None:
+        def do(step: str, many: str, row: str, t: str) -> None:
             there = f.at(places, f.add(first, t), "i64")
             target = v.place(cells, f.mul(t, tile.width))
-            _gathered(f, v, tile, plane, there, f.at(steps, step, "i64"), many, v.place(weights, row), target)
+            _gathered(f, v, tile, plane, there, f.at(steps, step, "i64"), many, v.place(weights, row), target, run)
 
-        _in_depths(f, v, tile, taps, count, run)
+        _in_depths(f, v, tile, run, taps, count, do)
         before = f.mul(panel, tile.width)
         to = f.add(f.mul(f.add(f.mul(f.add(f.mul(n, groups), g), channels), before), pixels), first)
         _spread_out(f, v, tile, cells, count, f.sub(channels, before), v.place(out, to), pixels)
-    return _module(f, v)
+    return module(f, v)
 
 
 def _spread_out(f: Function, v: Vectors, tile: Tile, cells: str, count: str, channels: str, out: str, pixels: str) -> None:
@@ -158,13 +218,13 @@ def by_place(tile: Tile) -> str:
         # Rows that fill the last tile up are in `out` too.
         target = v.place(out, f.mul(f.add(f.mul(column, f.mul(parts, GROUP)), first), tile.width))
 
-        def run(step: str, many: str, row: str, t: str) -> None:
+        def do(step: str, many: str, row: str, t: str) -> None:
             there = f.at(places, f.add(first, t), "i64")
             cells = v.place(target, f.mul(t, tile.width))
-            _gathered(f, v, tile, plane, there, f.at(steps, step, "i64"), many, v.place(weights, row), cells)
+            _gathered(f, v, tile, plane, there, f.at(steps, step, "i64"), many, v.place(weights, row), cells, Run())
 
-        _in_depths(f, v, tile, pixels, count, run)
-    return _module(f, v)
+        _in_depths(f, v, tile, Run(), pixels, count, do)
+    return module(f, v)
 
 
 def transposition(tile: Tile) -> str:
@@ -196,95 +256,60 @@ def transposition(tile: Tile) -> str:
             for k, column in enumerate(v.transposed(square)):
                 with f.when(f.let(f"icmp sgt i64 {left}, {k}")):
                     v.store_first(column, v.place(goal, f.add(f.mul(f.add(j, k), goal_row), c)), some)
-    return _module(f, v)
+    return module(f, v)
 
 
 def by_row(tile: Tile) -> str:
-    """Items are (image, group of channels, output row), the last fastest.
+    """Items are (image, group of channels, block of output rows), the last fastest.
 
     Context: x, weights (channel, tap), bias, out, places of the rows, steps of the taps; a row's pixels, rows, taps, groups of
-    channels, channels in a group, bytes from an image of x to the next, and from a group.
+    channels, channels in a group, bytes from an image of x to the next, and from a group, rows of a block, blocks. The last
+    vector of a row begins early enough to end with it, since stores under a mask cost as much as a tile; what one writes behind
+    a row that is shorter, the next row of the block writes over.
     """
     f = Function(HEAD)
     v = Vectors(f, tile.stored, tile.lanes)
-    x, w, bias, out, places, steps, length, rows, taps, groups, channels, image, apart = f.words(
-        ["*x", "*w", "*bias", "*out", "*places", "*steps", *["number"] * 7]
+    x, w, bias, out, places, steps, length, rows, taps, groups, channels, image, apart, block, blocks = f.words(
+        ["*x", "*w", "*bias", "*out", "*places", "*steps", *["number"] * 9]
     )
     last = f.sub(channels, 1)
+    latest = f.most(0, f.sub(length, tile.lanes))
+    sums = [[f.variable(v.type) for _ in range(tile.vectors)] for _ in range(tile.rows)]
     with f.loop("%lo", "%hi") as item:
-        rest, y = f.split(item, rows)
+        rest, part = f.split(item, blocks)
         n, g = f.split(rest, groups)
-        line = f.at(x, f.add(f.add(f.mul(n, image), f.mul(g, apart)), f.whole(places, y)))
+        plane = f.at(x, f.add(f.mul(n, image), f.mul(g, apart)))
         before = f.mul(g, channels)
-        with f.loop(0, length, tile.width) as j, f.loop(0, channels, tile.rows) as first:
+        top = f.mul(part, block)
+        end = f.least(rows, f.add(top, block))
+        with f.loop(0, channels, tile.rows) as first:
             # A tile that reaches beyond the last channel computes it again.
             numbers = [f.add(before, f.least(f.add(first, m), last)) for m in range(tile.rows)]
             weights = [v.place(w, f.mul(o, taps)) for o in numbers]
             start = [v.splat(v.load(v.place(bias, o), v.element)) for o in numbers]
-            sums = [[f.variable(v.type) for _ in range(tile.vectors)] for _ in numbers]
-            _keep(f, v, sums, [[value] * tile.vectors for value in start])
-            with f.loop(0, taps) as r:
-                place = v.place(f.at(line, f.whole(steps, r)), j)
-                pixels = [v.load(v.place(place, k * tile.lanes)) for k in range(tile.vectors)]
-                for m, row in enumerate(sums):
-                    number = v.splat(v.load(v.place(weights[m], r), v.element))
-                    for k, sum_ in enumerate(row):
-                        value = v.fma(pixels[k], number, f.let(f"load {v.type}, ptr {sum_}"))
-                        f.do(f"store {v.type} {value}, ptr {sum_}")
-            left = f.sub(length, j)
-            for m, row in enumerate(sums):
-                o = f.add(f.mul(f.mul(n, groups), channels), numbers[m])
-                _store_row(f, v, row, v.place(out, f.add(f.mul(f.add(f.mul(o, rows), y), length), j)), left)
-    return _module(f, v)
-
-
-def depthwise(tile: Tile) -> str:
-    """As `by_row` with a tile's rows of the output in one item, and one input channel in each group."""
-    f = Function(HEAD)
-    v = Vectors(f, tile.stored, tile.lanes)
-    x, w, bias, out, places, steps, length, rows, taps, groups, channels, image, apart, parts = f.words(
-        ["*x", "*w", "*bias", "*out", "*places", "*steps", *["number"] * 8]
-    )
-    last = f.sub(rows, 1)
-    with f.loop("%lo", "%hi") as item:
-        rest, part = f.split(item, parts)
-        n, g = f.split(rest, groups)
-        plane = f.at(x, f.add(f.mul(n, image), f.mul(g, apart)))
-        ys = [f.least(f.add(f.mul(part, tile.rows), m), last) for m in range(tile.rows)]
-        lines = [f.at(plane, f.whole(places, y)) for y in ys]
-        with f.loop(0, channels) as multiple, f.loop(0, length, tile.width) as j:
-            o = f.add(f.mul(g, channels), multiple)
-            weights = v.place(w, f.mul(o, taps))
-            start = v.splat(v.load(v.place(bias, o), v.element))
-            sums = [[f.variable(v.type) for _ in range(tile.vectors)] for _ in ys]
-            _keep(f, v, sums, [[start] * tile.vectors for _ in ys])
-            with f.loop(0, taps) as r:
-                number = v.splat(v.load(v.place(weights, r), v.element))
-                step = f.whole(steps, r)
-                for m, row in enumerate(sums):
-                    place = v.place(f.at(lines[m], step), j)
-                    for k, sum_ in enumerate(row):
-                        pixels = v.load(v.place(place, k * tile.lanes))
-                        value = v.fma(pixels, number, f.let(f"load {v.type}, ptr {sum_}"))
-                        f.do(f"store {v.type} {value}, ptr {sum_}")
-            left = f.sub(length, j)
-            channel = f.add(f.mul(f.mul(n, groups), channels), o)
-            for m, row in enumerate(sums):
-                _store_row(f, v, row, v.place(out, f.add(f.mul(f.add(f.mul(channel, rows), ys[m]), length), j)), left)
-    return _module(f, v)
+            image_out = f.mul(f.mul(n, groups), channels)
+            planes = [v.place(out, f.mul(f.mul(f.add(image_out, o), rows), length)) for o in numbers]
+            with f.loop(top, end) as y, f.loop(0, length, tile.width) as j:
+                line = f.at(plane, f.whole(places, y))
+                columns = [f.least(f.add(j, k * tile.lanes), latest) for k in range(tile.vectors)]
+                _keep(f, v, sums, [[value] * tile.vectors for value in start])
+                heads = [v.place(line, column) for column in columns]
+                with f.loop(0, taps) as r:
+                    step = f.whole(steps, r)
+                    numbers_at = [v.place(weight, r) for weight in weights]
+                    _multiplied(f, v, numbers_at, [f.at(head, step) for head in heads], sums)
+                behind = f.mul(f.sub(end, y), length)
+                for target, row in zip(planes, sums, strict=True):
+                    there = v.place(target, f.mul(y, length))
+                    for place, column in zip(row, columns, strict=True):
+                        v.store_first(f.let(f"load {v.type}, ptr {place}"), v.place(there, column), f.sub(behind, column))
+    return module(f, v)
 
 
 def _keep(f: Function, v: Vectors, places: list[list[str]], values: list[list[str]]) -> None:
     for row, line in zip(places, values, strict=True):
         for place, value in zip(row, line, strict=True):
             f.do(f"store {v.type} {value}, ptr {place}")
-
-
-def _store_row(f: Function, v: Vectors, sums: list[str], target: str, left: str) -> None:
-    """Store the first `left` of the numbers in some vectors."""
-    for k, place in enumerate(sums):
-        here = f.sub(left, k * v.lanes)
-        v.store_first(f.let(f"load {v.type}, ptr {place}"), v.place(target, k * v.lanes), here)
 
 
 def padding(tile: Tile, stride: int) -> str:
@@ -297,26 +322,48 @@ def padding(tile: Tile, stride: int) -> str:
     v = Vectors(f, tile.stored, tile.lanes)
     source, target, places, phases, rows, length, plane = f.words(["*source", "*target", "*places", "*phases", *["number"] * 3])
     size = f.mul(rows, length)
-    parts = [[f.whole(phases, 3 * k + i) for i in range(3)] for k in range(stride)]
     with f.loop("%lo", "%hi") as item:
         here, there = v.place(source, f.mul(item, size)), v.place(target, f.mul(item, plane))
-        with f.loop(0, rows) as y:
-            line, goal = v.place(here, f.mul(y, length)), f.at(there, f.whole(places, y))
-            for start, offset, count in parts:
-                first, to = v.place(line, start), v.place(goal, offset)
-                if stride == 1:
-                    with f.loop(0, count, tile.lanes) as j:
-                        left = f.sub(count, j)
-                        with f.either(f.let(f"icmp sge i64 {left}, {tile.lanes}")) as otherwise:
-                            v.store(v.load(v.place(first, j)), v.place(to, j))
-                            otherwise()
-                            mask = v.below(left)
-                            v.store_some(v.load_some(v.place(first, j), mask), v.place(to, j), mask)
-                elif stride == 2:
-                    _every_second(f, v, first, to, count)
-                else:
-                    _every(f, v, stride, first, to, "0", count)
-    return _module(f, v)
+        fill_plane(f, v, stride, here, there, places, phases, rows, length)
+    return module(f, v)
+
+
+def fill_plane(
+    f: Function,
+    v: Vectors,
+    stride: int,
+    source: str,
+    target: str,
+    places: str,
+    phases: str,
+    rows: str,
+    length: str,
+    *,
+    alone: bool = False,
+) -> None:
+    """Write the rows of a plane into a padded one; the last whole vector of each is written over what is there already.
+
+    `alone`: behind the plane is room for a vector, so that short rows may be written with zeros behind them.
+    """
+    parts = [[f.whole(phases, 3 * k + i) for i in range(3)] for k in range(stride)]
+    with f.loop(0, rows) as y:
+        line, goal = v.place(source, f.mul(y, length)), f.at(target, f.whole(places, y))
+        for start, offset, count in parts:
+            first, to = v.place(line, start), v.place(goal, offset)
+            if stride == 1:
+                latest = f.sub(count, v.lanes)
+                with f.either(f.let(f"icmp sge i64 {latest}, 0")) as otherwise:
+                    with f.loop(0, count, v.lanes) as j:
+                        here = f.least(j, latest)
+                        v.store(v.load(v.place(first, here)), v.place(to, here))
+                    otherwise()
+                    mask = v.below(count)
+                    short = v.load_some(first, mask)
+                    v.store(short, to) if alone else v.store_some(short, to, mask)
+            elif stride == 2:
+                _every_second(f, v, first, to, count)
+            else:
+                _every(f, v, stride, first, to, "0", count)
 
 
 def _every(f: Function, v: Vectors, stride: int, source: str, target: str, start: str, count: str) -> None:
@@ -342,40 +389,3 @@ def _every_second(f: Function, v: Vectors, source: str, target: str, count: str)
         _every(f, v, 2, source, target, last, count)
         otherwise()
         _every(f, v, 2, source, target, "0", count)
-
-
-def depthwise_gradient(tile: Tile) -> str:
-    """The weights' gradient where every group has one input channel; items are output channels. A tile's rows are taps.
-
-    Context: x, gradient, out, places of the rows, steps of the taps filled up to whole tiles; a row's pixels, rows, taps,
-    images, output channels, output channels of a group, bytes from an image of x to the next, and from a group.
-    """
-    f = Function(HEAD)
-    v = Vectors(f, tile.stored, tile.lanes)
-    x, grad, out, places, steps, length, rows, taps, images, channels, multiple, image, apart = f.words(
-        ["*x", "*grad", "*out", "*places", "*steps", *["number"] * 8]
-    )
-    plane = f.mul(rows, length)
-    with f.loop("%lo", "%hi") as o, f.loop(0, taps, tile.rows) as first:
-        g = f.let(f"udiv i64 {o}, {multiple}")
-        moves = [f.whole(steps, f.add(first, m)) for m in range(tile.rows)]
-        sums = [f.variable(v.type) for _ in moves]
-        _keep(f, v, [sums], [["zeroinitializer"] * tile.rows])
-        with f.loop(0, images) as n:
-            start = f.at(x, f.add(f.mul(n, image), f.mul(g, apart)))
-            given = v.place(grad, f.mul(f.add(f.mul(n, channels), o), plane))
-            with f.loop(0, rows) as y:
-                line, other = f.at(start, f.whole(places, y)), v.place(given, f.mul(y, length))
-                with f.loop(0, length, tile.lanes) as j:
-                    some = v.load_first(v.place(other, j), f.sub(length, j))
-                    for move, sum_ in zip(moves, sums, strict=True):
-                        pixels = v.load(v.place(f.at(line, move), j))
-                        value = v.fma(pixels, some, f.let(f"load {v.type}, ptr {sum_}"))
-                        f.do(f"store {v.type} {value}, ptr {sum_}")
-        for m, sum_ in enumerate(sums):
-            total = v.total(f.let(f"load {v.type}, ptr {sum_}"))
-            t = f.add(first, m)
-            with f.when(f.let(f"icmp slt i64 {t}, {taps}")):
-                place = v.place(out, f.add(f.mul(o, taps), t))
-                f.do(f"store {v.element} {total}, ptr {place}, align {tile.stored.size}")
-    return _module(f, v)

@@ -70,10 +70,10 @@ class Function:
             self.do(f"store {type} {first}, ptr %m{self.count}")
         return f"%m{self.count}"
 
-    def words(self, names: Sequence[str]) -> list[str]:
-        """The context's first words: an address where the name begins with *, else a number."""
+    def words(self, names: Sequence[str], first: int = 0) -> list[str]:
+        """The context's words from `first` on: an address where the name begins with *, else a number."""
         found = []
-        for k, name in enumerate(names):
+        for k, name in enumerate(names, first):
             place = self.let(f"getelementptr i64, ptr %ctx, i64 {k}")
             found.append(self.let(f"load {'ptr' if name.startswith('*') else 'i64'}, ptr {place}"))
         return found
@@ -251,5 +251,6 @@ class Vectors:
             f"declare void @llvm.masked.store.{self.suffix}.p0({v}, ptr, i32, {m})",
             f"declare {self.element} @llvm.vector.reduce.fadd.{self.suffix}({self.element}, {v})",
             "declare i64 @llvm.smin.i64(i64, i64)",
+            "declare void @llvm.memset.p0.i64(ptr, i8, i64, i1)",
             "declare i64 @llvm.smax.i64(i64, i64)\n",
         ))  # fmt: skip

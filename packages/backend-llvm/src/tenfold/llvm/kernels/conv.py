@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from tenfold.llvm import channels
 from tenfold.llvm.convolution import Weights, correlate, input_gradient, weight_gradient
 from tenfold.llvm.formats import Order, in_one_piece, last, order_of, ordered
 from tenfold.llvm.kernels.attaching import chosen
@@ -21,6 +22,9 @@ Sizes = tuple[int, ...]
 
 DTYPES = (FLOAT32.dtype, FLOAT64.dtype)
 NOTE = "float32 and float64"
+# Products of a convolution of one tap, below which NumPy's are done before these are planned; and of its gradients, up to which
+# they take less time where channels are few.
+LITTLE, LITTLE_GRADIENT = 1 << 19, 1 << 21
 
 
 def _pieces(n: int, *arrays: Any) -> tuple[Array, ...] | None:
@@ -43,6 +47,13 @@ def _rows(groups: int, transposed: bool, kernel: Sizes, padding: Sizes, *arrays:
     if any(f is None or a.dtype not in DTYPES or a.dtype is not arrays[0].dtype for f, a in zip(found, arrays, strict=True)):
         return None
     return found  # type: ignore[return-value]
+
+
+def _mixes(groups: int, transposed: bool, kernel: Sizes, padding: Sizes, stride: Sizes, *arrays: Array) -> bool:
+    """Whether every pixel of images that lie row by row is multiplied by one matrix, which NumPy does at once."""
+    if groups > 1 or transposed or prod(kernel) > 1 or prod(stride) > 1 or any(padding):
+        return False
+    return all(a.flags.c_contiguous for a in arrays)
 
 
 def _taken(x: Array, kernel: Sizes, padding: Sizes, stride: Sizes) -> Array:
@@ -73,6 +84,10 @@ def _forward(
     read, written = (weight.shape[0], weight.shape[1] * groups) if transposed else (weight.shape[1] * groups, weight.shape[0])
     if input.ndim != weight.ndim or input.shape[1] != read or weight.shape[0] % groups:
         return NotImplemented  # the body says what is wrong
+    if _mixes(groups, transposed, kernel, padding, stride, input, weight):
+        pixels = prod(input.shape[2:])
+        if input.size * written < LITTLE or not channels.serves(read, written, pixels):
+            return NotImplemented
     if bias is not None:
         if bias.shape != (written,) or bias.dtype != input.dtype:
             return NotImplemented
@@ -140,6 +155,9 @@ def _for_input(
     window = Window(weight.shape[2:], *map(tuple, (stride, padding, dilation, wide[2:], narrow[2:])))
     if not _agree(wide, narrow, weight.shape, window, groups):
         return NotImplemented
+    little = grad.size * wide[1] < LITTLE_GRADIENT and not channels.serves(narrow[1], wide[1], prod(narrow[2:]))
+    if little and _mixes(groups, transposed, window.kernel, padding, stride, grad, weight):
+        return NotImplemented
     order = order_of(grad, weight)
     rows = _rows(groups, transposed, weight.shape[2:], padding, grad, weight) if order and prod(stride) == 1 else None
     if rows and grad.size and weight.size:
@@ -169,6 +187,10 @@ def _for_weight(
     wide, narrow = (grad, input) if transposed else (input, grad)
     window = Window(*map(tuple, (weight_shape[2:], stride, padding, dilation, wide.shape[2:], narrow.shape[2:])))
     if not _agree(wide.shape, narrow.shape, tuple(weight_shape), window, groups):
+        return NotImplemented
+    few = not channels.serves(wide.shape[1], narrow.shape[1], prod(narrow.shape[2:]))
+    little = few and grad.size * wide.shape[1] < LITTLE_GRADIENT
+    if little and _mixes(groups, transposed, window.kernel, padding, stride, grad, input):
         return NotImplemented
     order = order_of(grad, input)
     taken = _taken(input, window.kernel, padding, stride) if order and not transposed else input
