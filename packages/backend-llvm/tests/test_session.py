@@ -39,7 +39,7 @@ def kept(monkeypatch, tmp_path):
 def test_machine_code_is_kept(kept, monkeypatch):
     compiler.load(TEXT)
     (file,) = kept.iterdir()
-    monkeypatch.setattr(compiler, "object_code", lambda text, light=False: pytest.fail("compiled again"))
+    monkeypatch.setattr(compiler, "object_code", lambda text, passes: pytest.fail("compiled again"))
     assert compiler.load(TEXT).address("answer")
     assert file.suffix == ".o"
 

@@ -14,7 +14,7 @@ from math import inf
 from tenfold.llvm import maths
 from tenfold.llvm.blocks import RESULTS, STEPS, Product
 from tenfold.llvm.expressions import Expr, parameter
-from tenfold.llvm.loops import ATTRIBUTES, METADATA, TAGS
+from tenfold.llvm.loops import ATTRIBUTES, TAGS, with_loops
 from tenfold.llvm.lowering import Lowering, declarations, indented, literal
 from tenfold.llvm.products import HEAD, Tile
 from tenfold.llvm.storage import Stored
@@ -64,7 +64,7 @@ def _simple_loop(head: str, count: str, inside: list[str], added: str = "") -> s
     adding = f"  %more.sum = fadd reassoc nsz {type} %sum, {added}\n" if added else ""
     result = f"  %all = phi {type} [0.0, %entry], [%more.sum, %loop]\n  ret {type} %all" if added else "  ret void"
     return f"""
-define internal {head} {ATTRIBUTES} {{
+define {head} {ATTRIBUTES} {{
 entry:
   %count = {count}
   %some = icmp sgt i64 %count, 0
@@ -243,14 +243,14 @@ class Blocks:
             place = self.f.at(self.row("mask", mask, query), self.f.mul(first_key, size))
             self.f.do(f"call void @masking(ptr {score}, ptr {place}, i64 {count}, {self.t} {factor})")
 
-    def module(self, *functions: str) -> str:
+    def module(self, loops: str, *functions: str) -> str:
         """The function with those that it calls."""
         tiles = "".join(made.text() for made in sorted(self.products, key=str))
         mask = _masking(self.a.stored, self.a.mask) if self.a.mask else ""
-        body = "".join(functions) + mask + tiles + self.f.text()
+        body = "".join(functions) + tiles + self.f.text()
         known = self.v.declarations()
         others = "".join(f"{line}\n" for line in declarations(body).splitlines() if line not in known)
-        return others + known + body + METADATA
+        return with_loops(others + known + body, loops + mask)
 
 
 def forward(a: Attention) -> str:

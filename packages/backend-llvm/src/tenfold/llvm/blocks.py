@@ -11,7 +11,6 @@ from tenfold.llvm.writer import Function, Vectors
 RESULTS = "results"  # those outside of it, in whole tiles: the matrix is `out`
 STEPS = "steps"  # those at which a row of `a` is zero: the matrix is `a`
 TURNED = "turned"  # those at which a row of `a` is zero: `a` is the matrix transposed
-UNROLLED = 4
 
 
 @dataclass(frozen=True)
@@ -19,7 +18,8 @@ class Product:
     """out[i, j] (+)= sum over p of a[i, p] b[p, j], for j a whole number of tiles.
 
     `a_row`, `a_step`, `b_row`: bytes from a row of `a` to the next, from a column to the next, and from a row of `b`, where the
-    code has them as constants, for which it needs no registers. `fresh`: `out` is written, not added to.
+    code has them as constants, for which it needs no registers. `fresh`: `out` is written, not added to. `unrolled`: steps in a
+    row, which long products gain by, and which take as much more compiling.
     """
 
     tile: Tile
@@ -28,10 +28,11 @@ class Product:
     b_row: int = 0
     fresh: bool = False
     triangle: str = ""
+    unrolled: int = 1
 
     @property
     def name(self) -> str:
-        numbers = (self.tile.rows, self.tile.vectors, self.a_row, self.a_step, self.b_row, int(self.fresh))
+        numbers = (self.tile.rows, self.tile.vectors, self.a_row, self.a_step, self.b_row, int(self.fresh), self.unrolled)
         return "_".join(("product", *map(str, numbers), self.triangle))
 
     def call(
@@ -87,8 +88,11 @@ class Product:
                 start = "zeroinitializer" if self.fresh else v.load(v.place(line, k * v.lanes))
                 f.do(f"store {v.type} {start}, ptr {place}")
         begin, end = self._steps(f, i, rows)
-        unrolled = f.add(begin, f.let(f"and i64 {f.most(f.sub(end, begin), 0)}, {-UNROLLED}"))
-        for start, stop, count in ((begin, unrolled, UNROLLED), (unrolled, end, 1)):
+        loops = [(begin, end, 1)]
+        if self.unrolled > 1:
+            middle = f.add(begin, f.let(f"and i64 {f.most(f.sub(end, begin), 0)}, {-self.unrolled}"))
+            loops = [(begin, middle, self.unrolled), (middle, end, 1)]
+        for start, stop, count in loops:
             with f.loop(start, stop, count) as p:
                 a = f.at(f.at("%a", f.mul(i, self.a_row or "%a_row")), f.mul(p, self.a_step or "%a_step"))
                 self._added(f, v, sums, a, f.at(b, f.mul(p, self.b_row or "%b_row")), count)

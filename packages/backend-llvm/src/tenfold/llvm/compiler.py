@@ -17,6 +17,10 @@ from tenfold.llvm import objects
 
 _lock = threading.RLock()
 KERNEL = "@kernel("
+# How a module is compiled: with the many passes that make vectors of loops; with few, for vectors that are written out; with few
+# and no regard to this processor's timing, which calls gain nothing by.
+MANY, FEW, CALLS = "many passes", "few passes", "calls"
+LOOPS = "\n; Loops that LLVM makes vectors of:\n"  # in a module's text: behind it are functions that gain by the many passes
 
 
 @dataclass(frozen=True)
@@ -61,11 +65,10 @@ def machine() -> Any:
     return _target_machine()
 
 
-def _target_machine() -> Any:
+def _target_machine(passes: str = MANY) -> Any:
     target = llvm.Target.from_default_triple()
-    return target.create_target_machine(
-        cpu=llvm.get_host_cpu_name(), features=features(), opt=2, codemodel="jitdefault", jit=True
-    )
+    cpu, level = ("generic", 1) if passes == CALLS else (llvm.get_host_cpu_name(), 2)
+    return target.create_target_machine(cpu=cpu, features=features(), opt=level, codemodel="jitdefault", jit=True)
 
 
 @functools.cache
@@ -80,33 +83,45 @@ def _engine() -> Any:
     return llvm.create_mcjit_compiler(llvm.parse_assembly(f'target triple = "{machine().triple}"'), _target_machine())
 
 
-def load(text: str, light: bool = False) -> Loaded:
-    """The machine code of a module, compiled unless the cache on disk has it. `light`: in few passes, for code without loops that
-    are to be made of vectors."""
+def load(text: str, passes: str = MANY) -> Loaded:
+    """The machine code of a module, compiled unless the cache on disk has it."""
     with _lock:
-        key = objects.key_of(_identity(), "light" if light else "", "a kernel has its module's name", text)
+        key = objects.key_of(_identity(), passes, "a kernel has its module's name", text)
         found = Loaded(_engine(), f"kernel_{key}")
         code = objects.find(key)
         if code is None:
-            code = object_code(text.replace(KERNEL, f"@{found.kernel}("), light)
+            code = object_code(text.replace(KERNEL, f"@{found.kernel}("), passes)
             objects.keep(key, code)
         found.engine.add_object_file(llvm.ObjectFileRef.from_data(code))
         found.engine.finalize_object()
         return found
 
 
-def optimised(text: str, light: bool = False) -> Any:
-    """The module after LLVM's passes."""
+def optimised(text: str, passes: str = MANY) -> Any:
+    """The module after LLVM's passes, which are many for the loops behind LOOPS."""
+    text, _, loops = text.partition(LOOPS)
+    module = _passed(text, passes)
+    if loops:
+        others = _passed(loops, MANY)
+        names = [function.name for function in others.functions if not function.is_declaration]
+        module.link_in(others)
+        for name in names:
+            module.get_function(name).linkage = "internal"
+    return module
+
+
+def _passed(text: str, passes: str) -> Any:
     target = machine()
     module = llvm.parse_assembly(f'target triple = "{target.triple}"\n{text}')
     module.data_layout = str(target.target_data)
     module.verify()
-    if light:
+    if passes != MANY:
         few = llvm.create_new_module_pass_manager()
         few.add_always_inliner_pass()
         few.add_sroa_pass()
         few.add_instruction_combine_pass()
         few.add_simplify_cfg_pass()
+        few.add_loop_rotate_pass()  # a loop that tests at its end takes a tenth less time
         few.run(module, llvm.create_pass_builder(target, llvm.create_pipeline_tuning_options(speed_level=1)))
         return module
     # The loop vectoriser does what counts; the other passes of level 3 double the time and change no loop.
@@ -118,8 +133,9 @@ def optimised(text: str, light: bool = False) -> Any:
     return module
 
 
-def object_code(text: str, light: bool = False) -> bytes:
-    return bytes(machine().emit_object(optimised(text, light)))
+def object_code(text: str, passes: str = MANY) -> bytes:
+    module = optimised(text, passes)
+    return bytes((_target_machine(CALLS) if passes == CALLS else machine()).emit_object(module))
 
 
 def assembly(text: str) -> str:

@@ -134,8 +134,9 @@ def plan_of(
     spans, groups = -(-count // span), -(-many.images // group)
     depths = -(-k // depth_of(stored))
     step = -(-k // (depths * UNROLLED)) * UNROLLED
-    numbers = across, down, *start, m, n, k, block, span * tile.width, spans, step, many.images, group, groups, *many[1:]
-    key, session = (stored, a_turned, b_turned), sessions.session()
+    layout, counts = (int(a_turned), int(b_turned), across, down, *start), (m, n, k, block, span * tile.width, spans, step)
+    numbers = *layout, *counts, many.images, group, groups, *many[1:]
+    key, session = (stored,), sessions.session()
     address = PRODUCTS.address(*key)
     if session is None or not address:
         return None

@@ -43,22 +43,21 @@ def depth_of(stored: Stored) -> int:
     return DEPTH_BYTES // stored.size
 
 
-def products(stored: Stored, turned: bool, b_turned: bool) -> str:
+def products(stored: Stored) -> str:
     """out = start + a @ b, or several at once: out[n] = start + the sum over t of a[n, t] @ b[n, t].
 
-    Items are (block of rows, group of n, span of columns), the last fastest. `turned`: the columns of a are in one piece; else
-    its rows are; `b_turned`: so are those of b. Context: a, b, start or null, out; bytes from a's
-    row, or column, to the next, and from b's; bytes from a row of start to the next, 0 where it is one; 0 where start is as
-    wide as a tile, for all columns, else 1; rows, columns, depth; rows of a block, columns of a span, spans, depth of a step;
-    how many n there are, in a group, groups; bytes from a[n] to the next (0, or a group has one), from b[n], and from out[n];
-    how many t there are for each n, for all together, bytes from a[t] to the next, and from b[t].
+    Items are (block of rows, group of n, span of columns), the last fastest. Context: a, b, start or null, out; 1 where the
+    columns of a are in one piece, 0 where its rows are; the same of b; bytes from a's row, or column, to the next, and from b's;
+    bytes from a row of start to the next, 0 where it is one; 0 where start is as wide as a tile, for all columns, else 1; rows,
+    columns, depth; rows of a block, columns of a span, spans, depth of a step; how many n there are, in a group, groups; bytes
+    from a[n] to the next (0, or a group has one), from b[n], and from out[n]; how many t there are for each n, for all together,
+    bytes from a[t] to the next, and from b[t].
     """
     tile = tile_of(stored)
     f = Function(HEAD)
     v = Vectors(f, stored, tile.lanes)
-    a, b, start, out, across, down, start_row, start_step, rows, columns, depth, block, span, spans, step, *many = f.words(
-        ["*a", "*b", "*start", "*out", *["number"] * 21]
-    )
+    a, b, start, out, *numbers = f.words(["*a", "*b", "*start", "*out", *["number"] * 23])
+    a_turned, b_turned, across, down, start_row, start_step, rows, columns, depth, block, span, spans, step, *many = numbers
     images, group, groups, a_image, b_image, out_image, terms, every, a_term, b_term = many
     f.variables.append(f"%panel = alloca [{depth_of(stored) * tile.width} x {v.element}], align 64")
     f.variables.append(f"%strip = alloca [{(BLOCK_ROWS + 2 * tile.rows) * (depth_of(stored) + 1)} x {v.element}], align 64")
@@ -68,6 +67,7 @@ def products(stored: Stored, turned: bool, b_turned: bool) -> str:
         v.store("zeroinitializer", v.place("%zeros", k))
     pitch = f.mul(columns, stored.size)
     bare = f.let(f"icmp eq ptr {start}, null")
+    a_turned, b_turned = (f.let(f"icmp ne i64 {turned}, 0") for turned in (a_turned, b_turned))
     with f.loop("%lo", "%hi") as item:
         rest, side = f.split(item, spans)
         part, some = f.split(rest, groups)
@@ -77,9 +77,9 @@ def products(stored: Stored, turned: bool, b_turned: bool) -> str:
         with f.loop(0, f.least(terms, f.sub(every, before))) as t, f.loop(0, depth, step) as p:
             count, deep = f.least(block, f.sub(rows, first)), f.least(step, f.sub(depth, p))
             a_here = f.at(f.at(a, f.mul(image, a_image)), f.mul(t, a_term))
-            corner = v.place(f.at(a_here, f.mul(p, across)), first) if turned else v.place(f.at(a_here, f.mul(first, across)), p)
-            if turned:
-                laid_across(f, v, tile, corner, across, count, deep)
+            corners = v.place(f.at(a_here, f.mul(p, across)), first), v.place(f.at(a_here, f.mul(first, across)), p)
+            with f.when(a_turned):
+                laid_across(f, v, tile, corners[0], across, count, deep)
             again = f.let(f"icmp sgt i64 {f.add(t, p)}, 0")
             with f.loop(image, last) as n, f.loop(left, right, tile.width) as j:
                 b_here = f.at(f.at(b, f.mul(n, b_image)), f.mul(t, b_term))
@@ -90,23 +90,17 @@ def products(stored: Stored, turned: bool, b_turned: bool) -> str:
                 above = f.let(f"select i1 {again}, ptr {here}, ptr {fresh}")
                 above_row = f.let(f"select i1 {again}, i64 {pitch}, i64 {start_row}")
                 following = next_panel(f, v, tile, b_turned, (b_here, down), (p, j), deep, count)
-                unlaid = f.let(f"and i1 {f.let(f'icmp eq i64 {n}, {image}')}, {f.let(f'icmp eq i64 {j}, {left}')}")
+                begins = f.let(f"and i1 {f.let(f'icmp eq i64 {n}, {image}')}, {f.let(f'icmp eq i64 {j}, {left}')}")
+                unlaid = f.let(f"select i1 {a_turned}, i1 false, i1 {begins}")
 
                 def prepare(i: str) -> None:
                     fetch_some(f, following, i, tile.rows)
-                    if not turned:  # their rows, when the first panel comes to them: the stores end behind a tile's products
-                        with f.when(unlaid):
-                            laid_along(f, v, tile, corner, across, i, count, deep)
+                    with f.when(unlaid):  # rows, when the first panel comes to them: the stores end behind a tile's products
+                        laid_along(f, v, tile, corners[1], across, i, count, deep)
 
                 _panel(f, v, tile, (count, f.sub(columns, j), deep), (here, pitch), (above, above_row), prepare)
     kinds = ((tile.rows, tile.vectors), (2 * tile.rows, 1))
-    return (
-        v.declarations()
-        + DECLARED
-        + ("" if turned else along(stored, tile))
-        + "".join(_tile(stored, tile, *kind) for kind in kinds)
-        + f.text()
-    )
+    return v.declarations() + DECLARED + along(stored, tile) + "".join(_tile(stored, tile, *kind) for kind in kinds) + f.text()
 
 
 def _panel(

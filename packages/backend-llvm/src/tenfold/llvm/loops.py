@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from tenfold.llvm.compiler import LOOPS
 from tenfold.llvm.expressions import Expr
 from tenfold.llvm.lowering import Lowering, declarations, indented
 from tenfold.llvm.storage import Stored
@@ -21,6 +22,13 @@ METADATA = """
 !3 = !{!"llvm.loop.interleave.count", i32 2}
 """
 ATTRIBUTES = 'nounwind "prefer-vector-width"="512"'
+
+
+def with_loops(text: str, loops: str, metadata: str = METADATA) -> str:
+    """A module of vectors that are written out, which calls functions whose loops LLVM makes vectors of."""
+    heads = [line.removesuffix("{").split(ATTRIBUTES)[0] for line in loops.splitlines() if line.startswith("define ")]
+    declared = "".join(f"{head.replace('define ', 'declare ', 1)}\n" for head in heads)
+    return f"{declared}{text}{LOOPS}{declarations(loops)}\n{loops}{metadata}"
 
 
 @dataclass(frozen=True)

@@ -24,7 +24,7 @@ class Following(NamedTuple):
     start: str
     outer_step: str  # bytes
     inner_step: str
-    inner: int
+    inner: str
     share: str  # lines for each row of the tiles, in 1 / 2**SHARE_BITS
 
 
@@ -32,7 +32,7 @@ SHARE_BITS = 16
 
 
 def next_panel(
-    f: Function, v: Vectors, tile: Tile, turned: bool, b: tuple[str, str], first: tuple[str, str], deep: str, count: str
+    f: Function, v: Vectors, tile: Tile, turned: str, b: tuple[str, str], first: tuple[str, str], deep: str, count: str
 ) -> Following:
     """What laid_panel will read for the next columns, to be fetched while the tiles of these are computed.
 
@@ -40,15 +40,18 @@ def next_panel(
     """
     p, j = first
     following = f.add(j, tile.width)
-    if turned:
-        inner, outer = tile.width, f.let(f"lshr i64 {f.add(f.mul(deep, v.stored.size), LINE - 1)}, {LINE.bit_length() - 1}")
-        start, steps = v.place(f.at(b[0], f.mul(following, b[1])), p), (str(LINE), b[1])
-    else:
-        inner, outer = max(1, tile.width * v.stored.size // LINE), deep
-        start, steps = v.place(f.at(b[0], f.mul(p, b[1])), following), (b[1], str(LINE))
-    lines = f.let(f"shl i64 {f.mul(outer, inner)}, {SHARE_BITS}")
+    columns, rows = tile.width, max(1, tile.width * v.stored.size // LINE)
+    pieces = f.let(f"lshr i64 {f.add(f.mul(deep, v.stored.size), LINE - 1)}, {LINE.bit_length() - 1}")
+    start = f.at(f.at(b[0], f.mul(p, v.stored.size)), f.mul(following, b[1]))
+    other = f.at(f.at(b[0], f.mul(p, b[1])), f.mul(following, v.stored.size))
+
+    def chosen(type: str, one: str | int, another: str | int) -> str:
+        return f.let(f"select i1 {turned}, {type} {one}, {type} {another}")
+
+    outer, inner = chosen("i64", pieces, deep), chosen("i64", columns.bit_length() - 1, rows.bit_length() - 1)
+    lines = f.let(f"shl i64 {outer}, {f.add(inner, SHARE_BITS)}")
     share = f.let(f"udiv i64 {f.sub(f.add(lines, count), 1)}, {count}")
-    return Following(start, *steps, inner.bit_length() - 1, share)
+    return Following(chosen("ptr", start, other), chosen("i64", LINE, b[1]), chosen("i64", b[1], LINE), inner, share)
 
 
 def fetch_some(f: Function, following: Following, i: str, rows: int) -> None:
@@ -57,23 +60,23 @@ def fetch_some(f: Function, following: Following, i: str, rows: int) -> None:
     ends = [f.let(f"lshr i64 {f.mul(k, share)}, {SHARE_BITS}") for k in (i, f.add(i, rows))]
     with f.loop(*ends) as q:
         high = f.let(f"lshr i64 {q}, {bits}")
-        low = f.let(f"and i64 {q}, {(1 << bits) - 1}")
+        low = f.sub(q, f.let(f"shl i64 {high}, {bits}"))
         fetch(f, f.at(f.at(start, f.mul(high, outer)), f.mul(low, inner)), level=2)
 
 
 def laid_panel(
-    f: Function, v: Vectors, tile: Tile, turned: bool, b: tuple[str, str], first: tuple[str, str], left: str, deep: str
+    f: Function, v: Vectors, tile: Tile, turned: str, b: tuple[str, str], first: tuple[str, str], left: str, deep: str
 ) -> None:
     """A tile's columns of `deep` rows in %panel, from a row and column on; behind the last column is that one again, or zeros.
 
     `turned`: the columns of b are in one piece, and b[1] bytes apart; else the rows are.
     """
     p, j = first
-    if turned:
+    with f.either(turned) as otherwise:
         start, last = v.place(f.at(b[0], f.mul(j, b[1])), p), f.least(f.sub(left, 1), tile.width - 1)
         lines = [f.at(start, f.mul(f.least(c, last), b[1])) for c in range(tile.width)]
         _turned(f, v, lines, deep, "%panel", tile.width)
-    else:
+        otherwise()
         _copied(f, v, tile, v.place(f.at(b[0], f.mul(p, b[1])), j), b[1], left, deep)
 
 

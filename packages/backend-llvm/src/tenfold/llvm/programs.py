@@ -49,7 +49,7 @@ class Compiled:
         found = self._addresses.get(key)
         if found is None:
             try:
-                found = compiler.load(self.text(*key), light=self.vectors).address("kernel")
+                found = compiler.load(self.text(*key), compiler.FEW if self.vectors else compiler.MANY).address("kernel")
             except Exception as error:  # noqa: BLE001 - whatever it is, the kernel beneath serves
                 sessions.give_up(f"the kernel of {self.name}", f"{type(error).__name__}: {error}")
                 found = 0

@@ -13,8 +13,8 @@ from dataclasses import dataclass
 
 from tenfold.llvm.blocks import Product
 from tenfold.llvm.expressions import Expr, load
-from tenfold.llvm.loops import ATTRIBUTES, TAGS
-from tenfold.llvm.lowering import Lowering, declarations, indented
+from tenfold.llvm.loops import ATTRIBUTES, TAGS, with_loops
+from tenfold.llvm.lowering import Lowering, indented
 from tenfold.llvm.products import HEAD, Tile
 from tenfold.llvm.storage import Stored
 from tenfold.llvm.writer import Function, Vectors, registers
@@ -22,7 +22,7 @@ from tenfold.llvm.writer import Function, Vectors, registers
 NUMBERS = ("steps", "hidden", "depth", "blocks", "wide", "share", "row", "offset")
 TABLES = ("starts", "counts", "starts_before", "counts_before")
 CELL = f"""
-define internal void @cell({{}}, i64 %n) {ATTRIBUTES} {{{{
+define void @cell({{}}, i64 %n) {ATTRIBUTES} {{{{
 entry:
   br label %loop
 loop:
@@ -107,7 +107,7 @@ class _Writer:
         self.cell, self.tile, self.stored = cell, tile, tile.stored
         self.f = Function(HEAD)
         self.v = Vectors(self.f, tile.stored, tile.lanes)
-        self.product = Product(tile, a_step=tile.stored.size, b_row=tile.width * tile.stored.size)
+        self.product = Product(tile, a_step=tile.stored.size, b_row=tile.width * tile.stored.size, unrolled=4)
         addresses = [*TABLES, "panels", "bias", "sums", *cell.arrays]
         found = self.f.words([*(f"*{name}" for name in addresses), *NUMBERS])
         self.at = dict(zip([*addresses, *NUMBERS], found, strict=True))
@@ -124,7 +124,7 @@ class _Writer:
                 count = f.least(f.sub(active, first), at["share"])
                 with f.when(f.let(f"icmp sgt i64 {count}, 0")):  # of packed sequences, some have ended
                     self._step(step, start, active, first, count)
-        return f"{self.v.declarations()}\n{self.product.text()}\n{self._cell()}\n{f.text()}\n{METADATA}"
+        return with_loops(f"{self.v.declarations()}\n{self.product.text()}\n{f.text()}", self._cell(), METADATA)
 
     def _step(self, step: str, start: str, active: str, first: str, count: str) -> None:
         if self.cell.forwards:
@@ -190,5 +190,4 @@ class _Writer:
             stores.append(f"%q{k} = getelementptr {stored.memory}, ptr %b{k}, i64 %i")
             stores += stored.write(name, f"%q{k}", stored.size, TAGS)
         arguments = ", ".join([*(f"ptr %a{k}" for k in range(len(self.read))), *(f"ptr %b{k}" for k in range(len(names)))])
-        text = CELL.format(arguments, indented([*lines, *lowering.lines, *stores]))
-        return declarations(text) + text
+        return CELL.format(arguments, indented([*lines, *lowering.lines, *stores]))

@@ -17,8 +17,8 @@ from tenfold.llvm.writer import registers
 
 Array = np.ndarray[Any, Any]
 
-FORWARD = Compiled("attention", forward)
-GRADIENT = Compiled("the gradient of attention", gradient)
+FORWARD = Compiled("attention", forward, vectors=True)
+GRADIENT = Compiled("the gradient of attention", gradient, vectors=True)
 WIDEST = 256  # elements of a query or value, whose blocks stand on the stack
 NOTE = f"float32 and float64, queries and values of whole registers up to {WIDEST} elements"
 

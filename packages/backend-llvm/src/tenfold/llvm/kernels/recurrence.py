@@ -23,7 +23,7 @@ NOTE = "float32 and float64 in one piece"
 MOST_ROWS = 48  # of an item: more would not stay in the cache beside the weight
 WORTH_SHARING = 1 << 20  # multiplications from which a second thread gets rows of the batch
 
-RECURRENCE = Compiled("recurrence", recurrence)
+RECURRENCE = Compiled("recurrence", recurrence, vectors=True)
 
 
 class _Call:

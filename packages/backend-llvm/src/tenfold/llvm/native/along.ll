@@ -1,9 +1,9 @@
-; along_gate(x, dim[, keepdim]): a program along one dimension of an array in one piece (positions.py), around the kernel beneath.
-; `self` is an array of words: 0 the kernel beneath, 1 the function in Python that serves what is not served here, 2 how many
+; along(x, dim[, keepdim]): a program along one dimension of an array in one piece (positions.py), around the kernel beneath.
+; later.ll's along_gate calls it. `self` is an array of words: 0 the kernel beneath, 1 the function in Python that serves what is not served here, 2 how many
 ; elements, 3 the kind of result (0: of the array's shape, 1: positions without the dimension, 2: values and positions), 8 the dtypes,
 ; 12 that of positions, 16 the loops for the dtypes.
 
-define ptr @along_gate(ptr %self, ptr %args, i64 %n, ptr %names) {
+define ptr @along(ptr %self, ptr %args, i64 %n, ptr %names) {
 entry:
   %context = alloca [5 x i64], align 64
   %shape = alloca [64 x i64]

@@ -45,7 +45,7 @@ define internal ptr @pointer(ptr %words, i64 %index) alwaysinline {
 }
 
 ; Small loops run at once; for longer ones other threads of Python may go on meanwhile.
-define internal void @perform(ptr %function, ptr %context, i64 %count, i64 %grain) {
+define void @perform(ptr %function, ptr %context, i64 %count, i64 %grain) {
 entry:
   %small = icmp sle i64 %count, %grain
   br i1 %small, label %direct, label %released
@@ -140,7 +140,7 @@ define ptr @caching(ptr %self, ptr %args, i64 %n, ptr %names) {
   ret ptr %result
 }
 
-define internal i64 @elements(ptr %array) {
+define i64 @elements(ptr %array) {
 entry:
   %nd = call i64 @dimensions(ptr %array)
   %dims = call ptr @at(ptr %array, i64 32)
@@ -166,7 +166,7 @@ define internal i64 @dimensions(ptr %array) alwaysinline {
   ret i64 %wide
 }
 
-define internal i1 @same_shape(ptr %a, ptr %b) {
+define i1 @same_shape(ptr %a, ptr %b) {
 entry:
   %na = call i64 @dimensions(ptr %a)
   %nb = call i64 @dimensions(ptr %b)
@@ -201,7 +201,7 @@ define internal i1 @has_flags(ptr %array, i32 %wanted) alwaysinline {
 }
 
 ; A new array of the shape of another.
-define internal ptr @new_like(ptr %array, ptr %dtype, i1 %cached) {
+define ptr @new_like(ptr %array, ptr %dtype, i1 %cached) {
 entry:
   %Array = load ptr, ptr @g_ndarray
   %nd = call i64 @dimensions(ptr %array)

@@ -1,6 +1,6 @@
 ; `equal` of two arrays in one piece, of one dtype and not too large for one thread: True or False.
 
-define internal ptr @equal_path(ptr %words, ptr %function, ptr %args, i64 %nargsf, ptr %names) {
+define ptr @equal_path(ptr %words, ptr %function, ptr %args, i64 %nargsf, ptr %names) {
 entry:
   %n = and i64 %nargsf, 9223372036854775807
   %flags = load ptr, ptr @p_flags

@@ -31,7 +31,7 @@ define internal i1 @uncollected() alwaysinline {
 
 ; The number of dimensions of a call that names a shape and nothing else, where float32 and the CPU are the defaults; else -1. The
 ; shape goes to `shape`, the number of its elements to `count_is`.
-define internal i64 @plain_size(ptr %args, i64 %n, ptr %names, ptr %shape, ptr %count_is) {
+define i64 @plain_size(ptr %args, i64 %n, ptr %names, ptr %shape, ptr %count_is) {
 entry:
   %usual = call i1 @usual()
   %unnamed = icmp eq ptr %names, null
@@ -211,7 +211,7 @@ define internal i1 @may_be_empty() {
 }
 
 ; `kind`: 0 empty, 1 zeros, 2 ones, 3 full.
-define internal ptr @make_path(i64 %kind, ptr %function, ptr %args, i64 %nargsf, ptr %names) alwaysinline {
+define internal ptr @make_path(i64 %kind, ptr %function, ptr %args, i64 %nargsf, ptr %names) {
 entry:
   %shape = alloca [8 x i64]
   %count_is = alloca i64
@@ -263,7 +263,7 @@ slow:
   ret ptr %usual_way
 }
 
-define internal ptr @like_path(i64 %kind, ptr %function, ptr %args, i64 %nargsf, ptr %names) alwaysinline {
+define internal ptr @like_path(i64 %kind, ptr %function, ptr %args, i64 %nargsf, ptr %names) {
 entry:
   %value_is = alloca double
   %dtype_is = alloca ptr
@@ -323,41 +323,41 @@ slow:
 }
 
 define ptr @path_empty(ptr %function, ptr %args, i64 %nargsf, ptr %names) {
-  %r = call ptr @make_path(i64 0, ptr %function, ptr %args, i64 %nargsf, ptr %names)
+  %r = tail call ptr @make_path(i64 0, ptr %function, ptr %args, i64 %nargsf, ptr %names)
   ret ptr %r
 }
 
 define ptr @path_empty_like(ptr %function, ptr %args, i64 %nargsf, ptr %names) {
-  %r = call ptr @like_path(i64 0, ptr %function, ptr %args, i64 %nargsf, ptr %names)
+  %r = tail call ptr @like_path(i64 0, ptr %function, ptr %args, i64 %nargsf, ptr %names)
   ret ptr %r
 }
 
 define ptr @path_zeros(ptr %function, ptr %args, i64 %nargsf, ptr %names) {
-  %r = call ptr @make_path(i64 1, ptr %function, ptr %args, i64 %nargsf, ptr %names)
+  %r = tail call ptr @make_path(i64 1, ptr %function, ptr %args, i64 %nargsf, ptr %names)
   ret ptr %r
 }
 
 define ptr @path_zeros_like(ptr %function, ptr %args, i64 %nargsf, ptr %names) {
-  %r = call ptr @like_path(i64 1, ptr %function, ptr %args, i64 %nargsf, ptr %names)
+  %r = tail call ptr @like_path(i64 1, ptr %function, ptr %args, i64 %nargsf, ptr %names)
   ret ptr %r
 }
 
 define ptr @path_ones(ptr %function, ptr %args, i64 %nargsf, ptr %names) {
-  %r = call ptr @make_path(i64 2, ptr %function, ptr %args, i64 %nargsf, ptr %names)
+  %r = tail call ptr @make_path(i64 2, ptr %function, ptr %args, i64 %nargsf, ptr %names)
   ret ptr %r
 }
 
 define ptr @path_ones_like(ptr %function, ptr %args, i64 %nargsf, ptr %names) {
-  %r = call ptr @like_path(i64 2, ptr %function, ptr %args, i64 %nargsf, ptr %names)
+  %r = tail call ptr @like_path(i64 2, ptr %function, ptr %args, i64 %nargsf, ptr %names)
   ret ptr %r
 }
 
 define ptr @path_full(ptr %function, ptr %args, i64 %nargsf, ptr %names) {
-  %r = call ptr @make_path(i64 3, ptr %function, ptr %args, i64 %nargsf, ptr %names)
+  %r = tail call ptr @make_path(i64 3, ptr %function, ptr %args, i64 %nargsf, ptr %names)
   ret ptr %r
 }
 
 define ptr @path_full_like(ptr %function, ptr %args, i64 %nargsf, ptr %names) {
-  %r = call ptr @like_path(i64 3, ptr %function, ptr %args, i64 %nargsf, ptr %names)
+  %r = tail call ptr @like_path(i64 3, ptr %function, ptr %args, i64 %nargsf, ptr %names)
   ret ptr %r
 }

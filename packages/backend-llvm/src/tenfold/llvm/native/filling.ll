@@ -36,7 +36,7 @@ no:
   ret ptr null
 }
 
-define internal i64 @size_in_bytes(ptr %array) {
+define i64 @size_in_bytes(ptr %array) {
   %n = call i64 @elements(ptr %array)
   %dtype = call ptr @at(ptr %array, i64 56)
   %each = call i64 @word(ptr %dtype, i64 5)

@@ -14,7 +14,8 @@ import llvmlite.binding as llvm
 import numpy as np
 
 from tenfold.llvm import call_paths, normals, places
-from tenfold.llvm.compiler import Loaded, load, unsuitable
+from tenfold.llvm.compiler import CALLS, FEW, Loaded, load, unsuitable
+from tenfold.llvm.native import later
 
 _PYTHON = (
     "Py_IncRef", "Py_DecRef", "PyErr_Occurred", "PyErr_Clear", "PyErr_SetString", "PyLong_AsSsize_t", "PyLong_AsDouble",
@@ -27,10 +28,10 @@ _NUMPY = {
     "PyDataMem_SetHandler": 304,
 }  # their places in NumPy's table, which do not change
 _NUMBERS = ("draw_words", "to_units32", "to_units64", "to_normals32", "to_normals64")  # loops that the others call
-_FILES = ("memory.ll", "calls.ll", "rows.ll", "products.ll", "joining.ll", "losses.ll", "along.ll", "units.ll", "random.ll")
+_FILES = ("memory.ll", "calls.ll", "rows.ll", "products.ll", "joining.ll", "losses.ll", "later.ll", "units.ll", "random.ll")
 _PATHS = (
-    "paths.ll", "recording.ll", "factories.ll", "random_paths.ll", "updates.ll", "writing.ll", "filling.ll",
-    "conversions.ll", "geometry.ll", "selecting.ll", "views.ll", "scattering.ll", "comparing.ll", "sharing.ll", "walk.ll",
+    "paths.ll", "recording.ll", "factories.ll", "updates.ll", "writing.ll", "filling.ll", "conversions.ll", "geometry.ll",
+    "selecting.ll", "views.ll", "sharing.ll", "walk.ll", "later_paths.ll",
 )  # fmt: skip
 _PAUSE = {"x86_64": "llvm.x86.sse2.pause()", "aarch64": "llvm.aarch64.hint(i32)"}
 # Linux's system calls and the instruction for a pause, for each processor.
@@ -48,15 +49,24 @@ class Native:
         _check_layout()
         _resolve_symbols()
         self.keep: list[Any] = []  # what native code points to
-        numbers = load(numbers_source())
+        numbers = load(numbers_source(), FEW)
         for name in _NUMBERS:
             llvm.add_symbol(name, numbers.address(name))
-        self.code: Loaded = load(source(), light=True)
+        self.code: Loaded = load(source(), CALLS)
         for name, value in _OBJECTS.items():
             self.point(name, value)
+        for part in list(later.PARTS) if call_paths.possible() else ["m_along"]:
+            self.point(part, functools.partial(self._load_later, part))
         if call_paths.possible():
             self.point("l_load", self._load_places)
         self.launch: Any = self.builtin("launch", None, 0)
+
+    def _load_later(self, part: str) -> None:
+        """Make the functions that few programs call."""
+        self.point(part, bool)  # whatever comes of it, it is tried once
+        code = load(later.source(part, source()), CALLS)
+        for name in later.PARTS[part][1]:
+            self.cell(f"later_{name}").value = code.address(name)
 
     def _load_places(self) -> None:
         """Make the loops that write at places and compare, which few programs need."""
@@ -122,7 +132,7 @@ def source() -> str:
 
 
 def numbers_source() -> str:
-    """The loops that make random numbers, which gain by LLVM's many passes."""
+    """The loops that make random numbers."""
     folder = files("tenfold.llvm.native")
     texts = ((folder / name).read_text("utf-8") for name in ("numbers.ll", "units.ll"))
     return "\n".join([*texts, normals.shared(), normals.source()])

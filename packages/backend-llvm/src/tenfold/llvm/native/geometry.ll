@@ -10,7 +10,7 @@ define internal void @set_word(ptr %words, i64 %index, i64 %value) alwaysinline 
 }
 
 ; A dimension's number, counted from the front; -1 where there is none.
-define internal i64 @which_dimension(ptr %object, i64 %nd) {
+define i64 @which_dimension(ptr %object, i64 %nd) {
 entry:
   %v = call i64 @whole_number(ptr %object, i64 -9223372036854775808)
   %other = icmp eq i64 %v, -9223372036854775808

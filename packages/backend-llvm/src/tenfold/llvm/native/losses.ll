@@ -94,7 +94,7 @@ define internal ptr @new_row(ptr %dtype, i32 %rank, ptr %count) alwaysinline {
   ret ptr %made
 }
 
-define internal ptr @serve_or_pass(ptr %g, ptr %args, i64 %n, ptr %names, i1 %ask) {
+define ptr @serve_or_pass(ptr %g, ptr %args, i64 %n, ptr %names, i1 %ask) {
 entry:
   br i1 %ask, label %serve, label %under
 serve:

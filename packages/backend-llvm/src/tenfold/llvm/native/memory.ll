@@ -283,7 +283,7 @@ define internal void @copy_part(ptr %ctx, i64 %from, i64 %to) nounwind {
 }
 
 ; Copy bytes to where some of them may lie; many are shared out to the threads.
-define internal void @copy_all(ptr %to, ptr %from, i64 %n) nounwind {
+define void @copy_all(ptr %to, ptr %from, i64 %n) nounwind {
 entry:
   %context = alloca [2 x ptr]
   %t = ptrtoint ptr %to to i64

@@ -1,6 +1,6 @@
 ; The Mersenne Twister's words (Matsumoto and Nishimura, 1998) and the uniforms made of them, in the state that NumPy keeps: 624
-; words of 32 bits and the place of the next, after which the twister makes the next 624. A module by itself (functions.py), since
-; loops want all of LLVM's passes. normals.py writes what makes normals.
+; words of 32 bits and the place of the next, after which the twister makes the next 624. A module by itself (functions.py), which
+; the others call. normals.py writes what makes normals.
 
 
 define internal <8 x i32> @twisted(<8 x i32> %this, <8 x i32> %next, <8 x i32> %far) alwaysinline {
@@ -17,7 +17,7 @@ define internal <8 x i32> @twisted(<8 x i32> %this, <8 x i32> %next, <8 x i32> %
 }
 
 ; Words from … to, eight at a time: each of itself, the next one, and one so far away.
-define internal void @twist_many(ptr %key, i64 %from, i64 %to, i64 %away) alwaysinline {
+define internal void @twist_many(ptr %key, i64 %from, i64 %to, i64 %away) noinline nounwind {
 entry:
   br label %look
 look:
@@ -97,26 +97,49 @@ block:
   store i32 %to32, ptr %place
   %source = getelementptr i32, ptr %state, i64 %from
   %target = getelementptr i32, ptr %out, i64 %made
-  br label %word
-word:
-  %i = phi i64 [0, %block], [%inext, %word]
+  br label %look_on
+look_on:
+  %i = phi i64 [0, %block], [%inext, %many]
+  %inext = add i64 %i, 16
+  %few = icmp sgt i64 %inext, %n
+  br i1 %few, label %rest, label %many
+many:
   %p = getelementptr i32, ptr %source, i64 %i
   %q = getelementptr i32, ptr %target, i64 %i
-  %y = load i32, ptr %p
-  %s0 = lshr i32 %y, 11
-  %y0 = xor i32 %y, %s0
-  %s1 = shl i32 %y0, 7
-  %m1 = and i32 %s1, -1658038656
-  %y1 = xor i32 %y0, %m1
-  %s2 = shl i32 %y1, 15
-  %m2 = and i32 %s2, -272236544
-  %y2 = xor i32 %y1, %m2
-  %s3 = lshr i32 %y2, 18
-  %y3 = xor i32 %y2, %s3
-  store i32 %y3, ptr %q
-  %inext = add nuw nsw i64 %i, 1
-  %again = icmp slt i64 %inext, %n
-  br i1 %again, label %word, label %block_done
+  %y = load <16 x i32>, ptr %p, align 4
+  %s0 = lshr <16 x i32> %y, splat (i32 11)
+  %y0 = xor <16 x i32> %y, %s0
+  %s1 = shl <16 x i32> %y0, splat (i32 7)
+  %m1 = and <16 x i32> %s1, splat (i32 -1658038656)
+  %y1 = xor <16 x i32> %y0, %m1
+  %s2 = shl <16 x i32> %y1, splat (i32 15)
+  %m2 = and <16 x i32> %s2, splat (i32 -272236544)
+  %y2 = xor <16 x i32> %y1, %m2
+  %s3 = lshr <16 x i32> %y2, splat (i32 18)
+  %y3 = xor <16 x i32> %y2, %s3
+  store <16 x i32> %y3, ptr %q, align 4
+  br label %look_on
+rest:
+  %j = phi i64 [%i, %look_on], [%jnext, %word]
+  %end = icmp sge i64 %j, %n
+  br i1 %end, label %block_done, label %word
+word:
+  %p_one = getelementptr i32, ptr %source, i64 %j
+  %q_one = getelementptr i32, ptr %target, i64 %j
+  %one = load i32, ptr %p_one
+  %one_s0 = lshr i32 %one, 11
+  %one0 = xor i32 %one, %one_s0
+  %one_s1 = shl i32 %one0, 7
+  %one_m1 = and i32 %one_s1, -1658038656
+  %one1 = xor i32 %one0, %one_m1
+  %one_s2 = shl i32 %one1, 15
+  %one_m2 = and i32 %one_s2, -272236544
+  %one2 = xor i32 %one1, %one_m2
+  %one_s3 = lshr i32 %one2, 18
+  %one3 = xor i32 %one2, %one_s3
+  store i32 %one3, ptr %q_one
+  %jnext = add i64 %j, 1
+  br label %rest
 block_done:
   %after = add i64 %made, %n
   br label %more
@@ -127,40 +150,81 @@ done:
 ; Words to uniforms in [0, 1), where they lie: of 24 bits of a word, of 53 bits of two.
 define void @to_units32(ptr %data, i64 %count) noinline nounwind {
 entry:
-  %none = icmp slt i64 %count, 1
-  br i1 %none, label %done, label %one
-one:
-  %i = phi i64 [0, %entry], [%inext, %one]
+  br label %look
+look:
+  %i = phi i64 [0, %entry], [%inext, %many]
+  %inext = add i64 %i, 32
+  %few = icmp sgt i64 %inext, %count
+  br i1 %few, label %look8, label %many
+many:
   %p = getelementptr i32, ptr %data, i64 %i
-  %w = load i32, ptr %p
-  %low = and i32 %w, 16777215
-  %f = sitofp i32 %low to float
-  %u = fmul float %f, 0x3E70000000000000
-  %bits = bitcast float %u to i32
-  store i32 %bits, ptr %p
-  %inext = add nuw nsw i64 %i, 1
-  %again = icmp slt i64 %inext, %count
-  br i1 %again, label %one, label %done
+  %w = load <32 x i32>, ptr %p, align 4
+  %low = and <32 x i32> %w, splat (i32 16777215)
+  %f = sitofp <32 x i32> %low to <32 x float>
+  %u = fmul <32 x float> %f, splat (float 0x3E70000000000000)
+  store <32 x float> %u, ptr %p, align 4
+  br label %look
+look8:
+  %i8 = phi i64 [%i, %look], [%inext8, %eight]
+  %inext8 = add i64 %i8, 8
+  %few8 = icmp sgt i64 %inext8, %count
+  br i1 %few8, label %rest, label %eight
+eight:
+  %p8 = getelementptr i32, ptr %data, i64 %i8
+  %w8 = load <8 x i32>, ptr %p8, align 4
+  %low8 = and <8 x i32> %w8, splat (i32 16777215)
+  %f8 = sitofp <8 x i32> %low8 to <8 x float>
+  %u8 = fmul <8 x float> %f8, splat (float 0x3E70000000000000)
+  store <8 x float> %u8, ptr %p8, align 4
+  br label %look8
+rest:
+  %j = phi i64 [%i8, %look8], [%jnext, %one]
+  %end = icmp sge i64 %j, %count
+  br i1 %end, label %done, label %one
+one:
+  %p_one = getelementptr i32, ptr %data, i64 %j
+  %w_one = load i32, ptr %p_one
+  %low_one = and i32 %w_one, 16777215
+  %f_one = sitofp i32 %low_one to float
+  %u_one = fmul float %f_one, 0x3E70000000000000
+  store float %u_one, ptr %p_one
+  %jnext = add i64 %j, 1
+  br label %rest
 done:
   ret void
 }
 
 define void @to_units64(ptr %data, i64 %count) noinline nounwind {
 entry:
-  %none = icmp slt i64 %count, 1
-  br i1 %none, label %done, label %one
-one:
-  %i = phi i64 [0, %entry], [%inext, %one]
+  br label %look
+look:
+  %i = phi i64 [0, %entry], [%inext, %many]
+  %inext = add i64 %i, 4
+  %few = icmp sgt i64 %inext, %count
+  br i1 %few, label %rest, label %many
+many:
   %p = getelementptr i64, ptr %data, i64 %i
-  %w = load i64, ptr %p
-  %u = call double @unit64(i64 %w)
-  %bits = bitcast double %u to i64
-  store i64 %bits, ptr %p
-  %inext = add nuw nsw i64 %i, 1
-  %again = icmp slt i64 %inext, %count
-  br i1 %again, label %one, label %done
+  %w = load <4 x i64>, ptr %p, align 8
+  %words = call <4 x i64> @llvm.fshl.v4i64(<4 x i64> %w, <4 x i64> %w, <4 x i64> splat (i64 32))
+  %low = and <4 x i64> %words, splat (i64 9007199254740991)
+  %f = uitofp <4 x i64> %low to <4 x double>
+  %u = fmul <4 x double> %f, splat (double 0x3CA0000000000000)
+  store <4 x double> %u, ptr %p, align 8
+  br label %look
+rest:
+  %j = phi i64 [%i, %look], [%jnext, %one]
+  %end = icmp sge i64 %j, %count
+  br i1 %end, label %done, label %one
+one:
+  %p_one = getelementptr i64, ptr %data, i64 %j
+  %w_one = load i64, ptr %p_one
+  %u_one = call double @unit64(i64 %w_one)
+  store double %u_one, ptr %p_one
+  %jnext = add i64 %j, 1
+  br label %rest
 done:
   ret void
 }
 
+declare <4 x i64> @llvm.fshl.v4i64(<4 x i64>, <4 x i64>, <4 x i64>)
 declare i64 @llvm.smin.i64(i64, i64)

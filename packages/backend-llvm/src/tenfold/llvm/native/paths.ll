@@ -57,7 +57,7 @@ define internal i1 @is_tensor(ptr %type) alwaysinline {
 }
 
 ; The array of a tensor of the CPU with these flags; null for any other.
-define internal ptr @plain_array(ptr %tensor, i32 %wanted) {
+define ptr @plain_array(ptr %tensor, i32 %wanted) {
 entry:
   %CPU = load ptr, ptr @p_CPU
   %key = call ptr @field(ptr %tensor, ptr @p_key)
@@ -248,7 +248,7 @@ agree:
 }
 
 ; Whether this thread records gradients.
-define internal i1 @grad_is_on() {
+define i1 @grad_is_on() {
 entry:
   %state = load ptr, ptr @p_thread
   %name = load ptr, ptr @p_grad_enabled
@@ -266,7 +266,7 @@ look:
 }
 
 ; A tensor of the CPU that has the array, whose reference it takes, and no node.
-define internal ptr @new_tensor(ptr %array) {
+define ptr @new_tensor(ptr %array) {
 entry:
   %Tensor = load ptr, ptr @p_Tensor
   %t = call ptr @PyType_GenericAlloc(ptr %Tensor, i64 0)
@@ -335,7 +335,7 @@ scatter:
   %compares = icmp eq i64 %kind, 40
   br i1 %compares, label %compare, label %scatter_it
 compare:
-  %compared = tail call ptr @equal_path(ptr %words, ptr %function, ptr %args, i64 %nargsf, ptr %names)
+  %compared = tail call ptr @places_path(ptr @later_equal_path, ptr %words, ptr %function, ptr %args, i64 %nargsf, ptr %names)
   ret ptr %compared
 scatter_it:
   %shares = icmp eq i64 %kind, 41
@@ -344,7 +344,7 @@ share:
   %shared = tail call ptr @share_path(ptr %words, ptr %function, ptr %args, i64 %nargsf, ptr %names)
   ret ptr %shared
 scatter_now:
-  %scattered = tail call ptr @scatter_path(ptr %words, ptr %function, ptr %args, i64 %nargsf, ptr %names)
+  %scattered = tail call ptr @places_path(ptr @later_scatter_path, ptr %words, ptr %function, ptr %args, i64 %nargsf, ptr %names)
   ret ptr %scattered
 view_it:
   %viewed = tail call ptr @view_path(ptr %words, ptr %function, ptr %args, i64 %nargsf, ptr %names)

@@ -35,7 +35,7 @@ done:
   ret ptr %none
 }
 
-define internal void @draw_kind(i64 %kind, ptr %state, ptr %data, i64 %count) nounwind {
+define void @draw_kind(i64 %kind, ptr %state, ptr %data, i64 %count) nounwind {
 entry:
   %rest = alloca [16 x double], align 64
   %wide2 = icmp eq i64 %kind, 2

@@ -1,18 +1,6 @@
 ; The call paths of `rand` and `randn`: a few sizes by position, float32, on the CPU, from the process's default generator. What
 ; is drawn is read from its fields and from its engine's state; draws.py says where they lie.
 
-@d_generator = global ptr null  ; the default generator
-@d_engine = global ptr null     ; its engine, when it was last looked at
-@d_words = global i64 0         ; where that engine's state lies
-@d_owner = global i64 0         ; where the lock of all generators notes who holds it
-@d_look = global ptr null       ; a function that looks at the generator again
-; Where the generator's fields lie.
-@d_engine_at = global i64 0
-@d_ahead_at = global i64 0
-@d_normal_at = global i64 0
-@d_fresh_at = global i64 0
-@d_position_at = global i64 0
-
 declare ptr @PyFloat_FromDouble(double)
 
 declare double @libm_log1p(double)
@@ -98,7 +86,7 @@ fail:
   ret i1 false
 }
 
-define internal ptr @draw_path(i64 %normal, ptr %function, ptr %args, i64 %nargsf, ptr %names) {
+define ptr @draw_path(i64 %normal, ptr %function, ptr %args, i64 %nargsf, ptr %names) {
 entry:
   %shape = alloca [8 x i64]
   %count_is = alloca i64
@@ -182,14 +170,4 @@ slow:
   %ordinary = load ptr, ptr @p_ordinary
   %usual_way = call ptr %ordinary(ptr %function, ptr %args, i64 %nargsf, ptr %names)
   ret ptr %usual_way
-}
-
-define ptr @path_rand(ptr %function, ptr %args, i64 %nargsf, ptr %names) {
-  %r = tail call ptr @draw_path(i64 0, ptr %function, ptr %args, i64 %nargsf, ptr %names)
-  ret ptr %r
-}
-
-define ptr @path_randn(ptr %function, ptr %args, i64 %nargsf, ptr %names) {
-  %r = tail call ptr @draw_path(i64 1, ptr %function, ptr %args, i64 %nargsf, ptr %names)
-  ret ptr %r
 }

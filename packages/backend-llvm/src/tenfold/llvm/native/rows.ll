@@ -28,7 +28,7 @@ no:
 }
 
 ; A Python int of the exact type, or `otherwise` for anything else and for what is too large.
-define internal i64 @whole_number(ptr %v, i64 %otherwise) {
+define i64 @whole_number(ptr %v, i64 %otherwise) {
 entry:
   %Int = load ptr, ptr @g_int
   %type = call ptr @at(ptr %v, i64 8)
@@ -52,7 +52,7 @@ no:
 }
 
 ; The product of dimensions from..to.
-define internal i64 @span(ptr %dims, i64 %from, i64 %to) {
+define i64 @span(ptr %dims, i64 %from, i64 %to) {
 entry:
   br label %look
 look:

@@ -3,7 +3,6 @@
 ; has to see. Of a function's words (views.ll has those of kernels) 32 is 32 and 1 where it writes in place, 2 where it adds, 4
 ; where a place names a whole slice. The loops (places.py writes them) take equal places in the order in which they come.
 
-@g_int64 = global ptr null
 
 
 ; The array of a tensor in one piece; null for anything else, and where a gradient has to be recorded.
@@ -92,21 +91,6 @@ no:
   ret i1 false
 }
 
-; The loops of places.py, which are compiled when the first of them is needed, by the function in @l_load.
-@l_load = global ptr null
-@l_places_fit = global ptr null
-@l_equal_float = global ptr null
-@l_equal_double = global ptr null
-@l_equal_i64 = global ptr null
-@l_scatter_set4 = global ptr null
-@l_scatter_set8 = global ptr null
-@l_scatter_add_float = global ptr null
-@l_slices_add_float = global ptr null
-@l_scatter_add_double = global ptr null
-@l_slices_add_double = global ptr null
-@l_scatter_add_i64 = global ptr null
-@l_slices_add_i64 = global ptr null
-
 define internal i1 @loops_are_there() {
 entry:
   %first = load ptr, ptr @l_places_fit
@@ -168,7 +152,7 @@ no:
   ret ptr null
 }
 
-define internal ptr @scatter_path(ptr %words, ptr %function, ptr %args, i64 %nargsf, ptr %names) {
+define ptr @scatter_path(ptr %words, ptr %function, ptr %args, i64 %nargsf, ptr %names) {
 entry:
   %context = alloca [8 x i64]
   %room = alloca i64

@@ -93,7 +93,7 @@ fail:
 }
 
 ; Whether the kernel which the CPU has for this operator is the one that this file stands for.
-define internal i1 @stands_for(ptr %words) {
+define i1 @stands_for(ptr %words) {
 entry:
   %told = alloca [2 x ptr]
   %CPU = load ptr, ptr @p_CPU

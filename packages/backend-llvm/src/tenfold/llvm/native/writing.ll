@@ -6,7 +6,7 @@
 @g_out_names = global ptr null  ; ("out",)
 
 ; The array of a tensor that may be written; null where Python has to look.
-define internal ptr @writable(ptr %tensor) {
+define ptr @writable(ptr %tensor) {
 entry:
   %type = call ptr @at(ptr %tensor, i64 8)
   %is = call i1 @is_tensor(ptr %type)
@@ -43,7 +43,7 @@ no:
 }
 
 ; Whether an argument leaves a tensor's memory alone, or is that tensor where `itself` says that it may be.
-define internal i1 @lies_apart(ptr %v, ptr %target, i1 %itself) {
+define i1 @lies_apart(ptr %v, ptr %target, i1 %itself) {
 entry:
   %same = icmp eq ptr %v, %target
   br i1 %same, label %self, label %other
@@ -68,7 +68,7 @@ no:
 }
 
 ; Count a write; false with an error where there is no memory.
-define internal i1 @note_write(ptr %tensor, ptr %array) {
+define i1 @note_write(ptr %tensor, ptr %array) {
 entry:
   %None = load ptr, ptr @g_None
   %storage = call ptr @field(ptr %tensor, ptr @p_storage)
