@@ -35,14 +35,15 @@ def circumstance(torch: Any, environment: dict[str, Any], before: list[str], op:
     """What a statement does (the last of `before`, all up to it) that a row may be about; nothing where there is none."""
     text, given = before[-1], tensors_of(environment, before[-1])
     base = op.removesuffix(" out").removesuffix("_")
-    found = _of_history(environment, before, op, what, details) or _of_graphs(torch, environment, before, op, what, details)
+    found = _of_history(torch, environment, before, op, what, details) or _of_graphs(
+        torch, environment, before, op, what, details
+    )
     if found:
         return found
     if what.startswith("error"):
         return _of_errors(torch, environment, given, text, what, details)
-    if what == "writes to overlapping memory are accepted":
-        written = [_written(torch, environment, text), *given[1:]]
-        return "the same elements" if sum(t.numel() for t in written[:1]) and not any(map(overlaps, written)) else ""
+    if what.endswith("accepted"):
+        return _of_accepted_writes(torch, environment, given, text, what)
     if re.match("is_leaf|requires_grad", what) and base == "requires_grad":
         return "of a view whose memory was written" if details[0]._base is not None and details[0]._version else ""
     if what.startswith("is_leaf"):
@@ -63,19 +64,35 @@ def circumstance(torch: Any, environment: dict[str, Any], before: list[str], op:
 
 
 _INSIDE = ("writes to overlapping memory", "subtraction of bools", "a write that would not fit", "in-place rules of views")
-_QUIET_WRITE = r"with torch\.no_grad\(\): (t[\d_]+(\.\w+_\(|\[.*\] [-+*/%|&^<>]*= | [-+*/%|&^<>]+= )|torch\..*out=)"
+_QUIET_WRITE = (
+    r"with torch\.no_grad\(\): (t[\d_]+(\.\w+_\(|\[.*\] [-+*/%|&^<>]*= | [-+*/%|&^<>]+= )|torch\..*out=|.*inplace=True\))"
+    rf"|{reruns.UNRECORDED}"
+)
 
 
 _LEAF_WRITE = "a write to a leaf that PyTorch allows is refused"
 
 
 def _writes_quietly(environment: dict[str, Any], line: str) -> bool:
-    """Whether a line wrote a view, or what has views, under no_grad."""
+    """Whether a line wrote a view, or what has views, and nobody recorded it."""
     if not re.match(_QUIET_WRITE, line):
         return False
     written = tensors_of(environment, line)
     views = [t for t in environment.values() if hasattr(t, "untyped_storage") and t._base is not None]
     return any(shares(t, view) for t in (written[0], written[-1]) for view in views) if written else True
+
+
+def _is_of_quiet_writes(torch: Any, environment: dict[str, Any], before: list[str], what: str, details: list[Any]) -> bool:
+    """Whether something was written unrecorded, and PyTorch's program ends as here where its views keep their graphs."""
+    quietly = re.match(r"grad is None|kind of result|error|shape", what) and any(_writes_quietly(environment, x) for x in before)
+    if not quietly:
+        return False
+    views = reruns.with_views_kept(before)
+    programs = [views, reruns.with_shapes_apart(views), reruns.with_views_kept(reruns.with_shapes_recorded(before))]
+    if what.endswith("shape"):
+        return any(reruns.explains(torch, x, {}, details[1]) for x in programs)
+    name = next((name for name, t in environment.items() if t is details[0]), "")
+    return any(reruns.ends_alike(torch, x, what, name) for x in programs)
 
 
 def _writes_all(environment: dict[str, Any], line: str) -> bool:
@@ -105,12 +122,12 @@ def _lacks_freedom(environment: dict[str, Any], line: str) -> bool:
     return not bool(eval(found[1], {"torch": torch, **environment}).isfinite().all())
 
 
-def _of_history(environment: dict[str, Any], before: list[str], op: str, what: str, details: list[Any]) -> str:
+def _of_history(torch: Any, environment: dict[str, Any], before: list[str], op: str, what: str, details: list[Any]) -> str:
     """What the lines before, or a backward pass, bring about."""
     if "backward" in op or "grad" in op:
         if what.startswith(_INSIDE):
             return "inside PyTorch's backward pass"
-        if re.match(r"grad is None|kind of result|error|shape", what) and any(_writes_quietly(environment, x) for x in before):
+        if _is_of_quiet_writes(torch, environment, before, what, details):
             return "changed without recording"
         if what.endswith("shape") and any(re.match(reruns.QUIET_SHAPE, line) for line in before):
             return "a tensor of another shape than before"
@@ -124,6 +141,8 @@ def _of_history(environment: dict[str, Any], before: list[str], op: str, what: s
         return "detached"
     if what.startswith("index put of another dtype") and "torch.uint8" in before[-1]:
         return "a mask of bytes"
+    if what.startswith("error: RuntimeError / None") and reruns.passes_when_seen(torch, before):
+        return "a view that was not looked at"
     if re.search("modified in place$|^error: None", what) and re.search("in-?place.*NllLoss|NllLoss.*inplace", str(details[1])):
         return "logits of a loss"
     return _of_freed(environment, before, details) if what.endswith("graph freed") else ""
@@ -202,6 +221,31 @@ def _selects_nothing(torch: Any, environment: dict[str, Any], text: str) -> bool
         return False
 
 
+def _of_accepted_writes(torch: Any, environment: dict[str, Any], given: list[Any], text: str, what: str) -> str:
+    """What is about a write that PyTorch refuses."""
+    if what == "a write that would not fit is accepted" and re.search(_PRODUCT_INTO, text):
+        return "an output that lies apart" if _fits_together(torch, environment, text) else ""
+    if what != "writes to overlapping memory are accepted":
+        return ""
+    written = [_written(torch, environment, text), *given[1:]]
+    return "the same elements" if sum(t.numel() for t in written[:1]) and not any(map(overlaps, written)) else ""
+
+
+_PRODUCT_INTO = r"\bmatmul\(.*out=(t[\d_]+)\)"
+
+
+def _fits_together(torch: Any, environment: dict[str, Any], text: str) -> bool:
+    """Whether PyTorch takes the output of a product where its elements lie together."""
+    name = re.search(_PRODUCT_INTO, text)[1]  # type: ignore[index] # it is there
+    together = environment[name].detach().clone(memory_format=torch.contiguous_format)
+    apart = not environment[name].is_contiguous()
+    try:
+        exec(text, {"torch": torch, "np": np, **environment, name: together})
+    except RuntimeError:
+        return False
+    return apart
+
+
 def _of_errors(torch: Any, environment: dict[str, Any], given: list[Any], text: str, what: str, details: list[Any]) -> str:
     if what == "error: None / IndexError" and "out of bounds" in str(details[1]) and _selects_nothing(torch, environment, text):
         return "nothing is selected"
@@ -213,8 +257,8 @@ def _of_errors(torch: Any, environment: dict[str, Any], given: list[Any], text: 
         return "out= repeats elements"
     if str(details[0]) == "ZeroDivisionError" and details[1] is None:
         return of_outputs(given, text, "")
-    if re.search(r"\bmatmul\(.*out=", text) and "must match the size of tensor b" in str(details[0]) and details[1] is None:
-        return "an output that lies apart" if not given[-1].is_contiguous() else ""
+    if re.search(_PRODUCT_INTO, text) and "must match the size of tensor b" in str(details[0]) and details[1] is None:
+        return "an output that lies apart" if _fits_together(torch, environment, text) else ""
     words = [str(x) for x in details]
     if None not in details and any(re.search(pattern, said) for pattern, said in zip(_FAULTS, words)):
         return "two mistakes"

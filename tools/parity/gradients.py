@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import Any
 
+import formulas  # type: ignore[import-not-found] # beside this file
 import numpy as np
 import reruns  # type: ignore[import-not-found] # beside this file
 from reruns import numbers  # beside this file
@@ -27,7 +28,7 @@ def _has_huge_exponent(torch: Any, environment: dict[str, Any], line: str) -> bo
     return bool(re.search(r"\b\d{17,}", found[2])) or any(_beyond(torch, t) for t in tensors_of(environment, found[2]))
 
 
-_UNITS = rf"\bF\.({'|'.join(reruns.UNITS)})\("
+_UNITS = rf"\bF\.({'|'.join(formulas.UNITS)})\("
 
 
 def _has(test: Any, environment: dict[str, Any], before: list[str], pattern: str) -> bool:
@@ -71,7 +72,7 @@ def _of_edges(torch: Any, environment: dict[str, Any], before: list[str], detail
     return ""
 
 
-_CURVED = r"\bF\.(celu|elu|selu|silu|mish|softplus|logsigmoid|hardswish|gelu|smooth_l1_loss|huber_loss)\("
+_CURVED = r"\bF\.(celu|elu|selu|softplus|smooth_l1_loss|huber_loss)\("
 
 
 def _of_second_ones(environment: dict[str, Any], before: list[str], theirs: Any, ours: Any) -> str:
@@ -79,8 +80,6 @@ def _of_second_ones(environment: dict[str, Any], before: list[str], theirs: Any,
     either = np.isnan(theirs) | np.isnan(ours)
     if not np.allclose(theirs[~either], ours[~either], 4e-2 if "float16" in " ".join(before) else 1e-3, 1e-3):
         return ""
-    if _has(lambda t: ~t.isfinite(), environment, before, _CURVED):
-        return "no curvature at infinity"
     rows = _has(lambda t: t == 0, environment, before, r"\brenorm\(") and bool((np.isnan(ours) <= np.isnan(theirs)).all())
     return "a norm of zeros" if rows else ""
 
@@ -111,13 +110,14 @@ def _of_changed_formulas(torch: Any, environment: dict[str, Any], before: list[s
     extremes = r"(scatter|index)_reduce_?\(.*'a(max|min)', include_self=False"
     signs = {(torch, "sgn"): torch.sign, (torch.Tensor, "sgn"): torch.Tensor.sign}
     causes = (
-        ("a unit at nan", torch.isnan, _UNITS, reruns.units_with_one_slope_at_nan(torch)),
-        ("a mode beside nan", torch.isnan, r"\bmode\(", reruns.mode_by_counting(torch, _places_of_modes)),
-        ("a tie with what is left out", torch.ones_like, extremes, reruns.extremes_of_the_others(torch)),
+        ("a unit at nan", torch.isnan, _UNITS, formulas.units_with_one_slope_at_nan(torch)),
+        ("a mode beside nan", torch.isnan, r"\bmode\(", formulas.mode_by_counting(torch, _places_of_modes)),
+        ("a tie with what is left out", torch.ones_like, extremes, formulas.extremes_of_the_others(torch)),
         ("the zeros of sgn", torch.isnan, r"\bsgn\(", signs),
-        ("the product of the others", lambda t: ~t.isfinite(), r"prod_?\(", reruns.products_by_steps(torch)),
-        ("integers squared", integers, r"\b(atan2|arctan2)_?\(", reruns.angles_of_floats(torch)),
-        ("a complex product made real", complex_ones, r"prod\(.*dtype=torch", reruns.real_before_products(torch)),
+        ("the product of the others", lambda t: ~t.isfinite(), r"prod_?\(", formulas.products_by_steps(torch)),
+        ("no curvature at infinity", lambda t: ~t.isfinite(), _CURVED, formulas.curves_by_parts(torch)),
+        ("integers squared", integers, r"\b(atan2|arctan2)_?\(", formulas.angles_of_floats(torch)),
+        ("a complex product made real", complex_ones, r"prod\(.*dtype=torch", formulas.real_before_products(torch)),
     )
     for name, test, pattern, functions in causes:
         if _has(test, environment, before, pattern) and reruns.explains(torch, before, functions, ours):
@@ -161,7 +161,8 @@ def _of_quiet_changes(torch: Any, before: list[str], details: list[Any]) -> str:
     theirs, ours = (np.isfinite(numbers(x)) for x in details)
     if not np.array_equal(theirs, ours):
         return ""
-    return "rounding" if reruns.is_as_near_in_single(torch, before, *details) else ""
+    near = reruns.is_as_near_in_single(torch, before, *details) or reruns.is_noise_in_single(torch, before, *details)
+    return "rounding" if near else ""
 
 
 def _same_poles(a: Any, b: Any) -> bool:

@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import functools
-import math
-import operator
 import os
 import re
 import warnings
@@ -17,6 +14,8 @@ import numpy as np
 _HALF = (r"torch\.b?float16\b", "torch.float64"), (r"\.(half|bfloat16)\(\)", ".double()")
 _SINGLE = (r"torch\.float32\b", "torch.float64"), (r"\.float\(\)", ".double()"), (r"torch\.complex64\b", "torch.complex128")
 _QUIET = "with torch.no_grad(): "
+# Truths, which are constants: PyTorch does not record that they are written.
+UNRECORDED = r"^(t[\d_]+)\.logical_\w+_\(|^torch\.(?:eq|ne|lt|le|gt|ge|logical_\w+|any|all|argmax)\(.*out=(t[\d_]+)"
 QUIET_SHAPE = r"with torch\.no_grad\(\): t[\d_]+\.((un)?squeeze|t|transpose|swap(axes|dims))_\("
 
 
@@ -33,14 +32,19 @@ def _replaced(functions: dict[tuple[Any, str], Any]) -> Iterator[None]:
             setattr(*place, function)
 
 
-def _run(torch: Any, lines: list[str], functions: dict[tuple[Any, str], Any]) -> tuple[dict[str, Any], Any]:
-    """What a program's names stand for at its end, and the result of its last line."""
+def _run(
+    torch: Any, lines: list[str], functions: dict[tuple[Any, str], Any], raised: list[Exception] | None = None
+) -> tuple[dict[str, Any], Any]:
+    """What a program's names stand for at its end, and the result of its last line; `raised` gets what that one raises."""
     scope: dict[str, Any] = {"torch": torch, "F": torch.nn.functional, "np": np}
     last: Any = None
     with _replaced(functions):
         for line in lines:
-            with contextlib.suppress(Exception):  # a statement that PyTorch refuses is part of a program
+            try:
                 exec(line, scope)
+            except Exception as error:  # noqa: BLE001 - a statement that PyTorch refuses is part of a program
+                if raised is not None and line is lines[-1]:
+                    raised.append(error)
             target = re.match(r"(with torch\.no_grad\(\): )?(t\d+) = ", line)
             last = scope.get(target[2]) if target else None
             if target and isinstance(last, (tuple, list)):
@@ -150,6 +154,33 @@ def rounds_in_single(given: list[Any], theirs: Any, ours: Any) -> bool:
     return bool(np.allclose(numbers(theirs), numbers(ours), 2.0**-22, 2.0**-149, equal_nan=True))
 
 
+def _shaken(lines: list[str], seed: int) -> list[str]:
+    """A program whose numbers in single precision have other last bits."""
+    random = np.random.default_rng(seed)
+
+    def other(found: re.Match[str]) -> str:
+        return repr(float(found[0]) * (1 + int(random.integers(-2, 3)) * 2.0**-23))
+
+    return [re.sub(r"(?<![\w.])\d+\.\d+(?![\w.])", other, line) if "torch.float32" in line else line for line in lines]
+
+
+def is_noise_in_single(torch: Any, lines: list[str], theirs: Any, ours: Any) -> bool:
+    """Whether a gradient is nothing but rounding: PyTorch's, of numbers with other last bits, is as far from float64's."""
+    x, y = numbers(theirs), numbers(ours)
+    exact = _widened(lines, (*_HALF, *_SINGLE))
+
+    def found() -> bool:
+        truths = [numbers(t) for t in _gradients(torch, exact, {}) if t.shape == theirs.shape]
+        others = [[numbers(t) for t in _gradients(torch, _shaken(lines, k), {}) if t.shape == theirs.shape] for k in range(8)]
+        for i, truth in enumerate(truths):
+            noise = max((np.abs(t[i] - truth).max(initial=0) for t in others if len(t) == len(truths)), default=0)
+            if np.isfinite(noise) and np.abs(x - truth).max(initial=0) <= 2 * noise >= np.abs(y - truth).max(initial=0):
+                return True
+        return False
+
+    return _in_a_process(found)
+
+
 def is_as_near_in_single(torch: Any, lines: list[str], theirs: Any, ours: Any) -> bool:
     """The same of single precision, where the gradient of float64 is one that PyTorch's is near to itself."""
     x, y = numbers(theirs), numbers(ours)
@@ -191,129 +222,60 @@ def _is_near(truth: Any, theirs: Any, ours: Any, unit: float) -> bool:
     return bool(wrong[~lost].max(initial=0) <= 4 * (other[~lost].max(initial=0) + unit * terms))
 
 
-UNITS = "celu elu selu hardshrink softshrink hardtanh relu6 hardswish".split()
-
-
-def units_with_one_slope_at_nan(torch: Any) -> dict[tuple[Any, str], Any]:
-    """PyTorch's units as they are at single elements: nan passes its gradient, times `selu`'s scale."""
-    F = torch.nn.functional
-
-    def at_nan(name: str) -> Callable[..., Any]:
-        unit, slope = getattr(F, name), 1.0507009873554805 if name == "selu" else 1.0
-
-        def changed(x: Any, *args: Any, inplace: bool = False, **options: Any) -> Any:
-            none = torch.isnan(x)
-            result = torch.where(none, x * slope, unit(torch.where(none, 0.0, x), *args, **options))
-            return x.copy_(result) if inplace else result
-
-        return changed
-
-    return {(F, name): at_nan(name) for name in UNITS}
-
-
-def mode_by_counting(torch: Any, mode: Callable[..., Any]) -> dict[tuple[Any, str], Any]:
-    """PyTorch's `mode` with the positions that another one finds (`mode`, of NumPy's arrays), whose gradient is a gather's."""
-
-    def changed(x: Any, dim: int = -1, keepdim: bool = False) -> Any:
-        places = torch.as_tensor(mode(x.detach(), dim))
-        values = x.gather(dim, places) if x.dim() else x
-        return (values, places) if keepdim else (values.squeeze(dim), places.squeeze(dim))
-
-    return {(torch, "mode"): changed, (torch.Tensor, "mode"): changed}
-
-
-def extremes_of_the_others(torch: Any) -> dict[tuple[Any, str], Any]:
-    """PyTorch's extremes in places without what was there, which is overwritten by the first number that comes."""
-
-    def of(name: str, write: str) -> Any:
-        original = getattr(torch.Tensor, name)
-
-        def extreme(x: Any, dim: int, index: Any, source: Any, reduce: str, *, include_self: bool = True) -> Any:
-            if include_self or reduce not in ("amax", "amin"):
-                return original(x, dim, index, source, reduce, include_self=include_self)
-            least = getattr(x.detach().clone(), write)(dim, index, -math.inf if reduce == "amax" else math.inf)
-            kept = getattr(torch.ones_like(x.detach()), write)(dim, index, 0)
-            return original(torch.where(kept == 1, x, least), dim, index, source, reduce)
-
-        return extreme
-
-    def index_reduce_(x: Any, *given: Any, **options: Any) -> Any:
-        return x.copy_(indexed(x.clone(), *given, **options))
-
-    indexed = of("index_reduce", "index_fill")
-    found = {"scatter_reduce": of("scatter_reduce", "scatter"), "index_reduce": indexed, "index_reduce_": index_reduce_}
-    return {(torch.Tensor, name): function for name, function in found.items()}
-
-
-def real_before_products(torch: Any) -> dict[tuple[Any, str], Any]:
-    """PyTorch's products in a real dtype of complex numbers, which are made real first."""
-
-    def of(product: Callable[..., Any]) -> Callable[..., Any]:
-        def changed(x: Any, *args: Any, dtype: Any = None, **options: Any) -> Any:
-            return product(x if dtype is None else x.to(dtype), *args, **options)
-
-        return changed
-
-    return {(place, name): of(getattr(place, name)) for place in (torch, torch.Tensor) for name in ("prod", "cumprod")}
-
-
-def angles_of_floats(torch: Any) -> dict[tuple[Any, str], Any]:
-    """PyTorch's atan2 of integers that are made floats before their squares, which its gradient takes, can overflow."""
-
-    def of(original: Any) -> Any:
-        def angle(x: Any, y: Any, **options: Any) -> Any:
-            kind = torch.result_type(x, y)
-            kind = kind if kind.is_floating_point else torch.get_default_dtype()
-            return original(*(t if t.is_floating_point() else t.to(kind) for t in (x, y)), **options)
-
-        return angle
-
-    places = [(torch.Tensor, f"{name}{end}") for name in ("atan2", "arctan2") for end in ("", "_")]
-    return {(place, name): of(getattr(place, name)) for place, name in (*places, (torch, "atan2"), (torch, "arctan2"))}
-
-
-def products_by_steps(torch: Any) -> dict[tuple[Any, str], Any]:
-    """PyTorch's products, each one multiplication after another: their gradients are the products of the others."""
-
-    def product(parts: Any) -> Any:
-        return functools.reduce(operator.mul, parts)
-
-    def parts_of(x: Any, dim: int, dtype: Any) -> Any:
-        return (x if dtype is None else x.to(dtype)).unbind(dim)
-
-    def cumprod(x: Any, dim: int, *, dtype: Any = None) -> Any:
-        if not x.dim() or not x.numel():
-            return x * 1
-        parts = parts_of(x, dim, dtype)
-        return torch.stack([product(parts[: j + 1]) for j in range(len(parts))], dim)
-
-    def prod(x: Any, dim: Any = None, keepdim: bool = False, *, dtype: Any = None) -> Any:
-        if not x.dim() or not x.numel():
-            return x * 1
-        found = product(parts_of(x.flatten() if dim is None else x, dim or 0, dtype))
-        return found.unsqueeze(dim) if keepdim else found
-
-    def cumprod_(x: Any, dim: int, *, dtype: Any = None) -> Any:
-        return x.copy_(cumprod(x.clone(), dim, dtype=dtype))
-
-    methods = {(torch.Tensor, f.__name__): f for f in (cumprod, cumprod_, prod)}
-    return {(torch, "cumprod"): cumprod, (torch, "prod"): prod, **methods}
-
-
 def with_shapes_recorded(lines: list[str]) -> list[str]:
     """A program that records the changes of shape which were made under no_grad."""
     return [line.removeprefix(_QUIET) if re.match(QUIET_SHAPE, line) else line for line in lines]
 
 
 def with_views_kept(lines: list[str]) -> list[str]:
-    """A program that writes under no_grad by `.data`, so that PyTorch leaves the graphs of views as they are."""
+    """A program that writes by `.data` what is not recorded, so that PyTorch leaves the graphs of views as they are."""
     found = []
     for line in lines:
         if line.startswith(_QUIET) and not re.match(QUIET_SHAPE, line):
             line = re.sub(r"(?<=\): )(t[\d_]+)(?=\.\w+_\(|\[.*\] [-+*/%|&^<>]*= | [-+*/%|&^<>]+= )", r"\1.data", line)
             line = re.sub(r"out=(t[\d_]+)", r"out=\1.data", line)
+            line = re.sub(r"(F\.\w+\()(t[\d_]+)(.*inplace=True\))", r"(\1\2.data\3, \2)[1]", line)
+        if written := re.match(UNRECORDED, line):
+            end = written.end(1 if written[1] else 2)
+            line = f"{line[:end]}.data{line[end:]}"
         found.append(line)
     return found
+
+
+def ends_alike(torch: Any, lines: list[str], what: str, name: str) -> bool:
+    """Whether a program's end on PyTorch is what it is here: it raises or not, gives a tensor or none, `name` has a gradient.
+
+    `what` is the difference as the fuzzer tells it, which ends with what there is here.
+    """
+    ours = what.split(" / ")[-1]
+
+    def found() -> bool:
+        raised: list[Exception] = []
+        scope, last = _run(torch, lines, {}, raised)
+        if what.startswith("error"):
+            return bool(raised) == (ours != "None")
+        if what.startswith("grad is None"):
+            return str(scope[name].grad is None) == ours
+        results = last if isinstance(last, (tuple, list)) else [last]
+        return not raised and any(type(x).__name__ == ours for x in results)
+
+    return _in_a_process(found)
+
+
+def passes_when_seen(torch: Any, lines: list[str]) -> bool:
+    """Whether PyTorch takes an assignment with an operator in two steps, between which its tensor's graph is looked at.
+
+    Without that it says that a view which has been written is a leaf.
+    """
+    found = re.match(r"(with torch\.no_grad\(\): )?(t[\d_]+)\[(.*)\] ([-+*])= (.*)$", lines[-1])
+    if not found:
+        return False
+    quiet, name, index, operation, value = found.groups()
+    steps = [f"part = {name}[{index}]", f"part {operation}= {value}", f"{name}.grad_fn", f"{name}[{index}] = part"]
+    raised: list[Exception] = []
+    return _in_a_process(
+        lambda: bool(_run(torch, [*lines[:-1], *((quiet or "") + step for step in steps)], {}, raised)) and not raised
+    )
 
 
 def with_shapes_apart(lines: list[str]) -> list[str]:

@@ -13,11 +13,12 @@ torch = pytest.importorskip("torch")
 sys.path.insert(0, str(Path(__file__).parents[1] / "parity"))
 
 reruns: Any = importlib.import_module("reruns")
+formulas: Any = importlib.import_module("formulas")
 
 
 def test_units_at_nan() -> None:
     program = ["t0 = torch.tensor([1.5, float('nan')], requires_grad=True)", "F.hardtanh(t0).sum().backward()"]
-    changed = reruns.units_with_one_slope_at_nan(torch)
+    changed = formulas.units_with_one_slope_at_nan(torch)
     assert reruns.explains(torch, program, changed, torch.tensor([0.0, 1.0]))
     assert not reruns.explains(torch, program, changed, torch.tensor([1.0, 1.0]))
     assert torch.nn.functional.hardtanh not in changed.values()
@@ -34,7 +35,7 @@ def test_modes() -> None:
         return [3]
 
     program = ["t0 = torch.tensor([2.0, float('nan'), 1.0, 2.0], requires_grad=True)", "torch.mode(t0, 0)[0].backward()"]
-    changed = reruns.mode_by_counting(torch, places)
+    changed = formulas.mode_by_counting(torch, places)
     assert reruns.explains(torch, program, changed, torch.tensor([0.0, 0.0, 0.0, 1.0]))
     assert not reruns.explains(torch, program, changed, torch.tensor([0.0, 0.0, 1.0, 0.0]))
 
@@ -62,7 +63,7 @@ def test_complex_products_made_real() -> None:
         "t1 = t0.cumprod(0, dtype=torch.float64)",
         "t1.sum().backward()",
     ]
-    changed = reruns.real_before_products(torch)
+    changed = formulas.real_before_products(torch)
     assert reruns.explains(torch, program, changed, torch.tensor([4.0, 1.0]))
     assert not reruns.explains(torch, program, {}, torch.tensor([4.0, 1.0]))
 
@@ -119,8 +120,8 @@ def test_a_product_that_meets_infinity_has_the_gradient_of_its_definition() -> N
         "t1.sum().backward()",
     ]
     definition = torch.tensor([float("nan"), float("-inf"), 0.0])
-    assert reruns.explains(torch, lines, reruns.products_by_steps(torch), definition)
-    assert not reruns.explains(torch, lines, reruns.products_by_steps(torch), torch.ones(3))
+    assert reruns.explains(torch, lines, formulas.products_by_steps(torch), definition)
+    assert not reruns.explains(torch, lines, formulas.products_by_steps(torch), torch.ones(3))
 
 
 def test_halves_are_held_against_float64() -> None:
@@ -140,3 +141,62 @@ def test_a_conversion_that_widening_makes_needless_is_still_a_copy() -> None:
     theirs = torch.tensor([-0.9038987, -0.8787826], dtype=torch.float64)
     assert reruns.is_as_near_in_single(torch, program, theirs, theirs + 6e-8)
     assert not reruns.is_as_near_in_single(torch, program, theirs, theirs + 1e-2)
+
+
+@pytest.mark.parametrize("write", ["t0.logical_not_()", "with torch.no_grad(): t2 = F.threshold(t1, 0.1, 2.0, inplace=True)"])
+def test_what_is_asked_of_a_view_after_an_unrecorded_write(write: str) -> None:
+    program = [
+        "t0 = torch.tensor([-1.0, 2.0], requires_grad=True)",
+        "t1 = t0[:1]",
+        "t3 = t1 * 3",
+        write,
+        "t4 = torch.autograd.grad(t3.sum(), [t1], allow_unused=True)",
+    ]
+    kept = reruns.with_views_kept(program)
+    for what, alike in (("kind of result NoneType / Tensor", kept), ("kind of result Tensor / NoneType", program)):
+        assert reruns.ends_alike(torch, alike, what, "")
+        assert not reruns.ends_alike(torch, program if alike is kept else kept, what, "")
+
+
+def test_how_a_program_ends() -> None:
+    program = ["t0 = torch.tensor([-1.0, 2.0], requires_grad=True)", "t0.sum().backward()"]
+    assert reruns.ends_alike(torch, program, "grad is None True / False", "t0")
+    assert not reruns.ends_alike(torch, program[:1], "grad is None True / False", "t0")
+    assert reruns.ends_alike(torch, [*program, "t0.mul_(2)"], "error: None / RuntimeError", "")
+    assert not reruns.ends_alike(torch, program, "error: None / RuntimeError", "")
+
+
+@pytest.mark.parametrize(("view", "passes"), [("t0[...]", True), ("t1[...]", False)])
+def test_a_view_whose_graph_was_not_looked_at(view: str, passes: bool) -> None:
+    program = ["t0 = torch.ones(2)", "t1 = torch.ones(2, requires_grad=True)", f"t2 = {view}", "t2[...] += t1"]
+    assert reruns.passes_when_seen(torch, program) is passes
+
+
+@pytest.mark.parametrize("unit", ["elu", "celu", "selu", "softplus"])
+def test_a_second_derivative_at_infinity(unit: str) -> None:
+    program = [
+        "t0 = torch.tensor([float('inf'), -2.0, 1.0], requires_grad=True)",
+        f"t1 = F.{unit}(t0)",
+        "t2 = torch.autograd.grad(t1.square().sum(), [t0], create_graph=True)",
+        "t2_0.sum().backward()",
+    ]
+    scope, _ = reruns._run(torch, program, {})
+    theirs = scope["t0"].grad
+    assert theirs[0].isnan()
+    straight = torch.cat([torch.tensor([2.0 * 1.0507009873554805**2 if unit == "selu" else 2.0]), theirs[1:]])
+    changed = formulas.curves_by_parts(torch)
+    assert reruns.explains(torch, program, changed, straight)
+    assert not reruns.explains(torch, program, changed, theirs)
+    assert not reruns.explains(torch, program, {}, straight)
+
+
+def test_a_gradient_that_is_nothing_but_rounding() -> None:
+    program = [
+        "t0 = torch.tensor([[0.676, -0.579, -0.173]], dtype=torch.float32, requires_grad=True)",
+        "(F.layer_norm(t0, (3,)) * 573.0).sum().backward()",
+    ]
+    scope, _ = reruns._run(torch, program, {})
+    theirs = scope["t0"].grad
+    assert reruns.is_noise_in_single(torch, program, theirs, theirs / 2)
+    assert not reruns.is_noise_in_single(torch, program, theirs, theirs + 0.1)
+    assert not reruns.is_noise_in_single(torch, program, torch.full((1, 3), 9.0), theirs)

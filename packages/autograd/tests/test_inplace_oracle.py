@@ -357,3 +357,37 @@ def test_the_gradients_of_stacked_tensors_may_be_written() -> None:
         (first * second).sum().backward()
         found.append([t.tolist() for t in (first, second, a.grad, b.grad)])
     assert found[0] == found[1]
+
+
+@pytest.mark.parametrize("name", ["scatter", "scatter_add", "sum", "mean"])
+def test_a_source_that_is_larger_than_the_index_gets_zeros_for_the_rest(name: str) -> None:
+    """PyTorch's gradient is of the index's shape, which its engine then refuses."""
+    x = tenfold.ones(2, 2, requires_grad=True)
+    source = tenfold.tensor([[1.0, 2.0], [3.0, 4.0]], requires_grad=True)
+    index = tenfold.tensor([[0, 1]])
+    reduced = {"reduce": name} if name in ("sum", "mean") else {}
+    call = x.scatter_reduce if reduced else getattr(x, name)
+    y = call(0, index, source, **reduced)
+    whole = tenfold.tensor([[1.0, 2.0], [3.0, 4.0]])
+    (gradient,) = tenfold.autograd.grad((y * whole).sum(), [source])
+    share = 0.5 if name == "mean" else 1.0
+    assert gradient.tolist() == [[1.0 * share, 4.0 * share], [0.0, 0.0]]
+
+
+@pytest.mark.parametrize("change", [lambda t: t.t_(), lambda t: t.unsqueeze_(0), lambda t: t.transpose_(0, 1)])
+@pytest.mark.parametrize("asked", ["whole", "other"])
+def test_a_view_changes_its_shape_beside_other_views(change: Any, asked: str) -> None:
+    """Their graphs are made anew, so that what was computed before does not lead to them; hooks are of the value before."""
+    found = []
+    for lib in (torch, tenfold):
+        x = lib.ones(2, 3, requires_grad=True)
+        whole = x * 1
+        other, part = whole.view(3, 2), whole[:1]
+        other.register_hook(lambda g: g * 10)
+        before = other * 2
+        change(part)
+        to = {"whole": whole, "other": other}[asked]
+        made = [lib.autograd.grad(y.sum(), [to], retain_graph=True, allow_unused=True)[0] for y in (before, part, other * 3)]
+        through = lib.autograd.grad((part * 2).sum() + (other * 3).sum() + before.sum(), x)[0]
+        found.append(([None if g is None else g.tolist() for g in made], through.tolist(), other._version))
+    assert found[1] == found[0]

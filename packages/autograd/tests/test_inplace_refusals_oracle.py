@@ -150,6 +150,27 @@ def test_an_output_of_a_step_leaves_the_graph_of_what_it_overwrites(operator, pa
     assert found[1] == found[0]
 
 
+WITHOUT_DERIVATIVE = [
+    "gcd", "lcm", "bitwise_and", "bitwise_or", "bitwise_xor", "bitwise_left_shift", "bitwise_right_shift", "floor_divide",
+    "heaviside",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("operator", WITHOUT_DERIVATIVE)
+@pytest.mark.parametrize("part", [lambda t: t, lambda t: t[1:]], ids=["whole", "view"])
+def test_an_output_of_constants_without_derivative_refuses_its_gradient(operator, part):
+    for lib in (torch, tenfold):
+        x = lib.tensor([0.5, 2.0, 3.0], requires_grad=True)
+        whole = x * 1
+        out = part(whole)
+        given = lib.ones(out.shape, dtype=lib.float32 if operator == "heaviside" else lib.int64)
+        getattr(lib, operator)(given, given, out=out)
+        assert out.tolist() == getattr(lib, operator)(given, given).tolist()
+        for read in (out, whole):
+            with pytest.raises(RuntimeError, match=f"derivative for .*{operator}"):
+                read.sum().backward(retain_graph=True)
+
+
 def test_an_output_of_a_step_may_not_be_one_of_several_views():
     for lib in (torch, tenfold):
         first, _ = (lib.ones(4, requires_grad=True) * 1).chunk(2)
@@ -176,3 +197,13 @@ def test_an_output_that_is_a_view_of_a_graph_made_without_recording():
                     part = whole.view(2, 2)
                 with pytest.raises(RuntimeError, match="don't support automatic differentiation"):
                     getattr(lib, operator)(lib.ones(2, 2), 3, out=part)
+
+
+@pytest.mark.parametrize("asked", ["what it holds", "what was written"])
+def test_an_output_of_a_step_refuses_both_ways(asked):
+    for lib in (torch, tenfold):
+        x, z = (lib.tensor([0.5, 2.0], requires_grad=True) for _ in range(2))
+        out = x * 1
+        lib.floor_divide(z * 3, z * 2, out=out)
+        with pytest.raises(RuntimeError, match=r"derivative for .*floor_divide"):
+            lib.autograd.grad(out.sum(), [x if asked == "what it holds" else z], allow_unused=True)

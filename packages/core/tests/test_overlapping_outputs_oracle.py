@@ -108,3 +108,59 @@ def test_what_is_read_before_it_is_written(write: Any) -> None:
         write(x, lib)
         found.append(x.tolist())
     assert found[0] == found[1]
+
+
+NUMBERS = {
+    "nan_to_num_": lambda t, x, n: x.nan_to_num_(0, n, n),
+    "logit_": lambda t, x, n: x.logit_(n),
+    "alpha": lambda t, x, n: x.add_(1, alpha=n),
+    "addcmul_": lambda t, x, n: x.addcmul_(t.ones(4), t.ones(4), value=n),
+    "logit out=": lambda t, x, n: t.logit(x, n, out=x),
+    "hardshrink out=": lambda t, x, n: t.hardshrink(x, n, out=x),
+    "threshold": lambda t, x, n: t.threshold_(x, n, 3.0),
+    "leaky_relu": lambda t, x, n: t.nn.functional.leaky_relu(x, n, inplace=True),
+    "hardtanh": lambda t, x, n: t.nn.functional.hardtanh(x, n, 2.0, inplace=True),
+    "logit of a number elsewhere": lambda t, x, n: t.logit(x, t.tensor(0.25)),
+    "clamp_": lambda t, x, n: x.clamp_(n),
+    "lerp_": lambda t, x, n: x.lerp_(t.ones(4), n),
+}
+
+
+@pytest.mark.parametrize("name", NUMBERS)
+def test_numbers_that_are_elements_of_the_target(name: str) -> None:
+    found: list[Any] = []
+    for lib in (torch, tenfold):
+        x = lib.tensor([0.125, 0.5, 0.75, -0.5])
+        try:
+            NUMBERS[name](lib, x, x[0])
+            found.append(x.tolist())
+        except RuntimeError as error:
+            found.append("memory location" in str(error))
+    assert found[1] == pytest.approx(found[0])
+
+
+REDUCTIONS = {
+    "max": lambda t, x, out, place: t.max(x, out=out),
+    "min": lambda t, x, out, place: t.min(x, out=out),
+    "aminmax": lambda t, x, out, place: t.aminmax(x, out=(out, x[3])),
+    "max along": lambda t, x, out, place: t.max(x, 0, out=(out, place)),
+    "min along": lambda t, x, out, place: t.min(x, 0, out=(out, place)),
+    "aminmax along": lambda t, x, out, place: t.aminmax(x, dim=0, out=(out, x[3])),
+    "median along": lambda t, x, out, place: t.median(x, 0, out=(out, place)),
+    "nanmedian along": lambda t, x, out, place: t.nanmedian(x, 0, out=(out, place)),
+    "maximum": lambda t, x, out, place: t.max(x[1], x[2], out=out),
+    "float_power": lambda t, x, out, place: t.float_power(x.view(t.float64)[:1], 2, out=x.view(t.float64)[:1].view(())),
+}
+
+
+@pytest.mark.parametrize("name", REDUCTIONS)
+def test_outputs_that_are_an_element_of_what_is_reduced(name: str) -> None:
+    found: list[Any] = []
+    for lib in (torch, tenfold):
+        x = lib.tensor([0.125, 0.5, 0.75, -0.5])
+        try:
+            REDUCTIONS[name](lib, x, x[1], lib.tensor(0))
+            found.append(x.tolist())
+        except RuntimeError as error:
+            found.append("memory location" in str(error))
+    assert found[1] == found[0]

@@ -197,3 +197,17 @@ def test_second_derivatives_of_losses_of_logits(pos_weight: float | None) -> Non
         return lib.autograd.grad(loss, x, create_graph=True)[0].square()
 
     _same(slope, [-20.0, -3.0, 0.0, 0.5, 20.0])
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64", "bfloat16"])
+def test_hardswish_is_straight_beyond_its_curve_whatever_gradient_comes(dtype):
+    found = []
+    for lib in (torch, tenfold):
+        inf = float("inf")
+        x = lib.tensor([inf, -inf, 1.0, -3.0, 3.0], dtype=getattr(lib, dtype), requires_grad=True)
+        y = lib.nn.functional.hardswish(x)
+        (first,) = lib.autograd.grad(y.square().sum(), [x], create_graph=True)
+        (second,) = lib.autograd.grad(first.sum(), [x])
+        found.append((first.tolist(), second.tolist()))
+    for theirs, ours in zip(*found):
+        np.testing.assert_allclose(ours, theirs, 1e-2)

@@ -170,3 +170,24 @@ def test_multi_dot_writes_its_own_dtype_only(dtype: str) -> None:
     for lib in (tenfold, torch):
         with pytest.raises(RuntimeError, match="dtype"):
             lib.linalg.multi_dot([lib.ones(2, 2), lib.ones(2, 2)], out=lib.ones(2, 2, dtype=getattr(lib, dtype)))
+
+
+@pytest.mark.parametrize("written", ["first", "second"])
+@pytest.mark.parametrize("shape", [(1,), (3, 1), (2, 3, 1), (3, 3)])
+@pytest.mark.parametrize("name", ["inner", "tensordot"])
+def test_what_a_product_keeps_of_an_argument_that_is_written_later(name: str, shape: Any, written: str) -> None:
+    """Along a dimension of size 1 a product keeps a copy of its first argument, so that a backward pass goes on."""
+    found: list[Any] = []
+    for lib in (torch, tenfold):
+        first = lib.ones(*shape, requires_grad=True)
+        second = lib.ones(*(reversed(shape) if name == "tensordot" else shape), requires_grad=True)
+        x, y = first * 2, second * 3
+        product = lib.inner(x, y) if name == "inner" else lib.tensordot(x, y, 1)
+        with lib.no_grad():
+            (x if written == "first" else y).mul_(5)
+        try:
+            product.sum().backward()
+            found.append((first.grad.tolist(), second.grad.tolist()))
+        except RuntimeError as error:
+            found.append("modified by an inplace operation" in str(error))
+    assert found[1] == found[0]

@@ -13,9 +13,10 @@ from tenfold.autograd.captures import check_captured
 from tenfold.autograd.geometry import extent, through_memory
 from tenfold.autograd.levels import SCOPES
 from tenfold.autograd.nodes import NUMBERS, RELEASED, ROOM, Node
-from tenfold.autograd.recording import second_time
+from tenfold.autograd.recording import second_time, without_derivative
 from tenfold.dispatch.devices import CPU
 from tenfold.dispatch.inplace import forbidden
+from tenfold.dispatch.operators import Operator
 from tenfold.dispatch.runtime import STATE
 from tenfold.ops.creation.factories import zeros
 from tenfold.ops.indexing.strided import as_strided_scatter, strided_sum
@@ -154,12 +155,18 @@ class Forbidden(Node):
         return "Invalid"
 
 
-def rebase(target: Any, result: Any, shared: bool = False, by: str = "") -> None:
+def rebase(target: Any, result: Any, shared: bool = False, by: str | Operator = "") -> None:
     """Give `target`, just overwritten with the value of `result`, the place of `result` in the graph.
 
-    `shared`: whether the result is somebody's tensor, whose node stays its own. `by`: the operator that has written.
+    `shared`: whether the result is somebody's tensor, whose node stays its own. `by`: the name of the operator that has
+    written, or itself where it has no derivative.
     """
     old, base = target._node, target._base
+    if isinstance(by, Operator):
+        if result._node is None:
+            result._node = _follow(without_derivative(by), old, target)
+        elif old is not None:
+            result._node._next += (old,)
     if SCOPES.depth and old is None and result._node is not None:
         check_captured("an in-place operation", target if base is None else base, SCOPES.open[-1].function)
     if base is None:
@@ -251,8 +258,8 @@ def reshaped(tensor: Any) -> None:
     """After a change of a base outside the graph, or of its geometry: its views read their gradients from what it is now."""
     if tensor._node is not None and tensor._node.is_leaf:
         tensor._node.reshaped(tensor._array.shape)
-    elif STATE.grad_enabled and tensor._base is None:
-        _reattach_others(tensor, tensor, moved=True)
+    elif STATE.grad_enabled and tensor._storage is not None:
+        _reattach_others(tensor, tensor if tensor._base is None else tensor._base, moved=True)
 
 
 def _forbid(view: Any, origin: str) -> None:

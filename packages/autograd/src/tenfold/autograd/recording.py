@@ -9,6 +9,7 @@ from __future__ import annotations
 import inspect
 import linecache
 import re
+from functools import cache
 from typing import Any
 
 from tenfold.autograd.gradients import GradientRule, find
@@ -50,11 +51,9 @@ def make_attach(operator: Operator) -> Any:
 
 def _without_gradient(operator: Operator) -> Any:
     """Results of an operator without a rule carry a node that says so when a backward pass arrives."""
-    classes: dict[str, type[Node]] = {}
 
     def attach(result: Any, *arguments: Any) -> None:
-        nodes, name = tuple(_nodes_of(arguments)), missing_name(operator.name, arguments)
-        kind = classes.get(name) or classes.setdefault(name, _missing(operator, name))
+        nodes, kind = tuple(_nodes_of(arguments)), without_derivative(operator, missing_name(operator.name, arguments))
         for t in result if isinstance(result, tuple) else (result,):
             if t.dtype.category < 2:
                 t._node = None
@@ -65,7 +64,8 @@ def _without_gradient(operator: Operator) -> Any:
     return attach
 
 
-def _missing(operator: Operator, name: str) -> type[Node]:
+@cache
+def without_derivative(operator: Operator, name: str = "NotImplemented") -> type[Node]:
     """The class of those nodes, under PyTorch's name for them."""
 
     class Missing(Node):

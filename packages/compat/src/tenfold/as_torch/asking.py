@@ -10,9 +10,8 @@ from __future__ import annotations
 from typing import Any
 
 from tenfold.dispatch.beneath import BeneathKey
-from tenfold.dispatch.inplace import bump_version, check_writable, snapshot
+from tenfold.dispatch.inplace import any_node, bump_version, check_writable, snapshot
 from tenfold.dispatch.operators import OPERATORS, Operator
-from tenfold.dispatch.outputs import any_node
 from tenfold.dispatch.runtime import RUNTIME, STATE, count_active
 from tenfold.dispatch.services import SERVICES
 

@@ -14,10 +14,10 @@ import numpy as np
 from tenfold.dispatch import beneath, devices
 from tenfold.dispatch.agreement import cast, check_dtypes, common_device, promote
 from tenfold.dispatch.failures import no_kernel, recovered, wrong_result
-from tenfold.dispatch.inplace import run_inplace
+from tenfold.dispatch.inplace import any_node, run_inplace
 from tenfold.dispatch.layout import lay_out
 from tenfold.dispatch.operators import Operator
-from tenfold.dispatch.outputs import any_node, with_out
+from tenfold.dispatch.outputs import with_out
 from tenfold.dispatch.overrides import call_overrides
 from tenfold.dispatch.runtime import RUNTIME, STATE, through_layers
 from tenfold.dispatch.services import SERVICES

@@ -6,7 +6,7 @@ import warnings
 from typing import Any
 
 from tenfold.dispatch.operators import Operator
-from tenfold.dispatch.overlap import refuse_overlap
+from tenfold.dispatch.overlap import read_late, refuse_overlap
 from tenfold.dispatch.runtime import RUNTIME, STATE
 from tenfold.dispatch.services import SERVICES
 from tenfold.types import promotion
@@ -23,10 +23,9 @@ def run_inplace(operator: Operator, values: dict[str, Any]) -> Any:
     if base.name in _UNRECORDED and STATE.grad_enabled and is_refused(target):
         with RUNTIME["no_grad"]():
             return run_inplace(operator, values)
-    recording = STATE.grad_enabled and _any_requires_grad(values) and target.dtype.category > 1
+    recording = STATE.grad_enabled and any_node(values.values()) and target.dtype.category > 1
     check_writable(operator.name, target, recording, _may_repeat(base.name, target, values), base.name)
-    # What fills is a number, which is read before anything is written.
-    refuse_overlap(base.name, target, [v for name, v in values.items() if name not in (first, "value")])
+    refuse_overlap(base.name, target, read_late(values))
     if values.get("dtype") not in (None, target.dtype):
         raise RuntimeError(f"{operator.name}: Bad in-place call: {target.dtype} is written, so dtype cannot be {values['dtype']}")
     if recording or (STATE.grad_enabled and target._key.level is not None):
@@ -79,8 +78,13 @@ def _agreed(target: Any, result: Any, adds: bool) -> Any:
     return after
 
 
-def _any_requires_grad(values: dict[str, Any]) -> bool:
-    return any(getattr(v, "_node", None) is not None for v in values.values())
+def any_node(given: Any) -> bool:
+    for v in given:
+        if getattr(v, "_node", None) is not None:
+            return True
+        if type(v) in (list, tuple) and any_node(v):
+            return True
+    return False
 
 
 def snapshot(tensor: Any) -> Any:
@@ -183,9 +187,8 @@ def forbidden(view: Any, origin: str, what: str) -> str:
     mode, where, block = _BLOCKS[origin]
     if view._node is not None and view._base is not None and not view._node.is_leaf:
         return (
-            f"a view of a view of another tensor {what}, and the first view was made inside the {block} block: it was made to "
-            f"require gradients, so this write would be recorded for it and not for its base. Move the first view out of the "
-            f"block, or clone it"
+            f"a view of a view {what}, and the first view was made inside the {block} block: this write would not be recorded "
+            f"for its base. Make the first view outside of the block, or clone it"
         )
     return (
         f"A view was created in {mode} and {what} {where}. Which of them gradients should see is ambiguous, so this is "

@@ -5,22 +5,13 @@ from __future__ import annotations
 import warnings
 from typing import Any
 
-from tenfold.dispatch.inplace import is_refused, write_out
+from tenfold.dispatch.inplace import any_node, is_refused, write_out
 from tenfold.dispatch.operators import Operator
 from tenfold.dispatch.overlap import refuse_outputs
 from tenfold.dispatch.runtime import STATE
 from tenfold.dispatch.services import SERVICES
 from tenfold.types import dtypes, promotion
 from tenfold.types.dtypes import c_name, type_name
-
-
-def any_node(given: Any) -> bool:
-    for v in given:
-        if getattr(v, "_node", None) is not None:
-            return True
-        if type(v) in (list, tuple) and any_node(v):
-            return True
-    return False
 
 
 def with_out(operator: Operator, values: dict[str, Any], out: Any) -> Any:
@@ -54,7 +45,7 @@ def with_out(operator: Operator, values: dict[str, Any], out: Any) -> Any:
             _check_out_dtype(operator, values, given.dtype, made.dtype, name)
     written = tuple(map(write_out, outs, results))
     if recording and any_node([*results, *outs]):  # of an operator without derivative
-        SERVICES.autograd().rebase(outs[0], result)
+        SERVICES.autograd().rebase(outs[0], result, False, operator)
     return type(result)(*written) if hasattr(result, "_fields") else written if result is results else written[0]
 
 

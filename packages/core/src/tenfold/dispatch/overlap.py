@@ -17,53 +17,53 @@ _APART = frozenset(
 _FREE = frozenset("ldexp masked_scatter softmax log_softmax diag tril triu logsigmoid".split())
 # With `out=`, beside pointwise operators and indexing.
 _BY_TURNS = frozenset(
-    "cumsum cumprod logcumsumexp addmm addmv addbmm baddbmm addr outer kron diff frexp max min mode topk sort msort normal "
-    "bernoulli renorm linalg_solve_triangular".split()
+    "cumsum cumprod logcumsumexp addmm addmv addbmm baddbmm addr outer ger kron diff frexp max min aminmax median nanmedian mode "
+    "topk sort msort normal renorm float_power linalg_solve_triangular".split()
 )
+# Arguments that are numbers, also where they are given as tensors: they are read before anything is written.
+_NUMBERS = frozenset("value alpha beta eps nan posinf neginf negative_slope min_val max_val threshold lambd maxnorm".split())
+
+
+def read_late(values: dict[str, Any]) -> list[Any]:
+    """What an operator reads, beside its first argument, while it writes."""
+    return [v for name, v in values.items() if name not in _NUMBERS][1:]
+
+
+def refuse_overlap(name: str, target: Any, inputs: Iterable[Any], apart: bool | None = None) -> None:
+    """RuntimeError where `target` is written while an operator reads its memory elsewhere."""
+    if name in _FREE or target._key.level is not None:
+        return
+    for value in inputs:
+        if type(value) in (list, tuple):
+            refuse_overlap(name, target, value, apart)
+        elif _meets(value, target, name in _APART if apart is None else apart):
+            raise RuntimeError(
+                "unsupported operation: some elements of the input tensor and the written-to tensor refer to a single memory "
+                f"location. Please clone() the tensor before {name} writes to it."
+            )
 
 
 def refuse_outputs(operator: Operator, outs: Iterable[Any], values: dict[str, Any]) -> None:
-    """RuntimeError where an output is written while the operator reads the same memory elsewhere."""
+    """The same of a call with `out=`."""
     name = operator.name
     apart = name in _APART
-    if apart or operator.pointwise or operator.family == "indexing" or name in _BY_TURNS:
-        first, *others = values.values()
+    # An extreme of all elements is found before it is written.
+    turns = name in _BY_TURNS and (values.get("dim", 0) is not None or values.get("other") is not None)
+    if apart or operator.pointwise or operator.family == "indexing" or turns:
+        first, others = next(iter(values.values())), read_late(values)
         for target in outs:
             # What could be written in place may be the output; products of matrices are computed before they are added.
             refuse_overlap(name, target, [first], apart and operator.inplace_form is None)
             refuse_overlap(name, target, others * (operator.family != "matmul"), apart and name != "gather")
 
 
-def refuse_overlap(name: str, target: Any, inputs: Iterable[Any], apart: bool | None = None) -> None:
-    """RuntimeError where `target` is written while an operator reads the same memory elsewhere."""
-    if name in _FREE or target._key.level is not None:
-        return
-    for value in inputs:
-        if type(value) in (list, tuple):
-            refuse_overlap(name, target, value, apart)
-        elif _is_beneath(value, target, name in _APART if apart is None else apart):
-            raise RuntimeError(_refusal(name))
-
-
-def _is_beneath(value: Any, target: Any, apart: bool) -> bool:
-    """Whether a value is the target itself where it may not be, or a tensor on its memory that meets it."""
-    storage = target._storage
-    if value is target and apart:
-        return True
-    return (value is target or (storage is not None and getattr(value, "_storage", None) is storage)) and _meets(
-        value, target, apart
-    )
-
-
-def _refusal(name: str) -> str:
-    return (
-        f"unsupported operation: some elements of the input tensor and the written-to tensor refer to a single memory "
-        f"location. Please clone() the tensor before {name} writes to it."
-    )
-
-
 def _meets(value: Any, target: Any, apart: bool) -> bool:
-    """Whether two tensors on one storage have memory in common; both being the same place counts if they must be `apart`."""
+    """Whether a value has memory of the target; both being the same place counts if they must be `apart`."""
+    if value is target:
+        return apart
+    storage = target._storage
+    if storage is None or getattr(value, "_storage", None) is not storage:
+        return False
     read, written = value._array, target._array
     if value._key.level is not None or 0 in read.shape or 0 in written.shape or not is_dense(read) or not is_dense(written):
         return False

@@ -1,7 +1,4 @@
-"""What `tenfold.cuda` is while tenfold-backend-cuda is not installed: it says that there is no device.
-
-Programs ask `cuda.is_available()` first; everything else names the package to install.
-"""
+"""What `tenfold.cuda` is while tenfold-backend-cuda is not installed: there is no device, and all else names the package."""
 
 from __future__ import annotations
 
@@ -36,8 +33,7 @@ def manual_seed(seed: int) -> None:
     """Seed the devices' generators; there are none."""
 
 
-def manual_seed_all(seed: int) -> None:
-    """Seed the devices' generators; there are none."""
+manual_seed_all = manual_seed
 
 
 def empty_cache() -> None:

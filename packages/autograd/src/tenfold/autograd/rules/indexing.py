@@ -81,13 +81,17 @@ def _sent(g: Any, input_shape: Any, dim: int, index: Any) -> Any:
     return scatter_add(zeros(input_shape, dtype=g.dtype, device=g.device), dim, index, g)
 
 
+def _fetched(g: Any, src_shape: Any, dim: int, index: Any) -> Any:
+    """The gradient of a source, whose elements beyond the index went nowhere."""
+    found = g.gather(dim, index)
+    if found.shape == src_shape:
+        return found
+    return placed(found, src_shape, op.getitem.shape_rule, tuple(slice(n) for n in found.shape))
+
+
 gradient(op.gather, input=_sent)
-gradient(
-    op.scatter_set,
-    input=lambda g, dim, index: scatter_set(g, dim, index, 0),
-    src=lambda g, dim, index: g.gather(dim, index),
-)
-gradient(op.scatter_add, input=lambda g: g, src=lambda g, dim, index: g.gather(dim, index))
+gradient(op.scatter_set, input=lambda g, dim, index: scatter_set(g, dim, index, 0), src=_fetched)
+gradient(op.scatter_add, input=lambda g: g, src=_fetched)
 
 
 @gradients(op.scatter_reduce, "input", "src")
@@ -97,14 +101,14 @@ def _(g: Any, input: Any, dim: int, index: Any, src: Any, reduce: str, include_s
 
 
 def _sum(g: Any, input: Any, dim: int, index: Any, src: Any, include_self: bool, out: Any) -> Any:
-    return g, gather(g, dim, index)
+    return g, _fetched(g, src.shape, dim, index)
 
 
 def _mean(g: Any, input: Any, dim: int, index: Any, src: Any, include_self: bool, out: Any) -> Any:
     count = ones_like(input) if include_self else zeros_like(input)
     count = scatter_add(count, dim, index, ones_like(src))
     share = g / where(count.real > 1, count, 1)
-    return share, gather(share, dim, index)
+    return share, _fetched(share, src.shape, dim, index)
 
 
 def _extreme(g: Any, input: Any, dim: int, index: Any, src: Any, include_self: bool, out: Any) -> Any:

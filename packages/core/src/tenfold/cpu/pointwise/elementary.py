@@ -173,7 +173,7 @@ def sinc(input: Any) -> Any:
 @widened
 @quiet
 def logit(input: Any, eps: float | None) -> Any:
-    x = input if eps is None else np.clip(input, eps, 1 - eps)
+    x = input if eps is None else np.clip(input, float(eps), 1 - float(eps))
     return np.log(x / (1 - x))
 
 

@@ -23,7 +23,6 @@ F32, F64 = np.dtype(np.float32), np.dtype(np.float64)
 # Up to this many elements a dot product with ones is faster than NumPy's reduction, and as exact.
 SMALL = 512
 _ONES32, _ONES64 = ([np.ones(n, dtype) for n in range(SMALL + 1)] for dtype in (F32, F64))
-ONES = {F32: _ONES32, F64: _ONES64}
 _asarray = np.asarray
 # Rows that may be added one after the other, in blocks and in a sum without blocks, which small ones are spared.
 ROWS, FEW = 32, 64

@@ -17,7 +17,8 @@ from tenfold.types.dtypes import bool_
 def _hardswish_gradient(g: Tensor, input: Tensor) -> Tensor:
     """g times x / 3 + 1 / 2 between -3 and 3, 0 below whatever g is; of half precision in float32, as the sum cancels there."""
     x = wide(input)
-    return where(x <= -3, 0.0, where(x < 3, g * (x / 3 + 0.5), g)).to(g.dtype)
+    near = x.masked_fill(~(x.abs() < 3), 0) if STATE.grad_enabled else x  # an infinite g meets no second derivative outside
+    return where(x <= -3, 0.0, where(x < 3, g * (near / 3 + 0.5), g)).to(g.dtype)
 
 
 def _piece(g: Tensor, input: Tensor) -> Tensor:

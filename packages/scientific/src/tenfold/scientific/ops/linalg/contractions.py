@@ -28,16 +28,15 @@ def tensordot(a: Tensor, b: Tensor, dims: Any = 2) -> Tensor:
     """
     left, right = _paired_dims(a, b, dims)
     for i, j in zip(left, right):
-        if a.shape[i] != b.shape[j]:
-            if a.shape[i] == 1:
-                b = b.sum(j, True).to(b.dtype)
-            elif b.shape[j] == 1:
-                a = a.sum(i, True).to(a.dtype)
-            else:
-                raise RuntimeError(
-                    f"tensordot: contracted dimensions need to match, but first has size {a.shape[i]} in dim {i} and second "
-                    f"has size {b.shape[j]} in dim {j}"
-                )
+        if b.shape[j] == 1:  # of size 1, too, so that a graph keeps a tensor of its own, as PyTorch's
+            a = a.sum(i, True).to(a.dtype)
+        elif a.shape[i] == 1:
+            b = b.sum(j, True).to(b.dtype)
+        elif a.shape[i] != b.shape[j]:
+            raise RuntimeError(
+                f"tensordot: contracted dimensions need to match, but first has size {a.shape[i]} in dim {i} and second "
+                f"has size {b.shape[j]} in dim {j}"
+            )
     kept_a = [i for i in range(a.dim()) if i not in left]
     kept_b = [j for j in range(b.dim()) if j not in right]
     K = prod(a.shape[i] for i in left)

@@ -259,5 +259,6 @@ def inner(input: Tensor, other: Tensor) -> Tensor:
             f"inner() the last dimension must match on both input tensors but got shapes "
             f"{list(input.shape)} and {list(other.shape)}"
         )
-    rows, columns = (x.reshape(prod(x.shape[:-1]), x.shape[-1]) for x in (input, other))
+    first = input.sum(-1, True).to(input.dtype) if input.shape[-1] == 1 else input  # a graph keeps it, as of `tensordot`
+    rows, columns = (x.reshape(prod(x.shape[:-1]), x.shape[-1]) for x in (first, other))
     return mm(rows, columns.transpose(0, 1)).reshape([*input.shape[:-1], *other.shape[:-1]])
