@@ -6,6 +6,7 @@ import importlib
 import re
 from typing import Any
 
+import formulas  # type: ignore[import-not-found] # beside this file
 import numpy as np
 import reruns  # type: ignore[import-not-found] # beside this file
 from gradients import of_gradients, tensors_of  # type: ignore[import-not-found] # beside this file
@@ -206,6 +207,8 @@ def _of_refusals(torch: Any, environment: dict[str, Any], before: list[str], op:
     quietly = any(_writes_quietly(environment, x) for x in before)
     if quietly and reruns.finds_nothing(torch, before):
         return "changed without recording"
+    if any(".kron(" in x for x in before) and reruns.refuses(torch, before, formulas.kron_by_definition(torch)):
+        return "a Kronecker product"
     products = "'input' of MmBackward0" in str(details[1])
     return "a batch that lies apart" if products and reruns.multiplies_a_copy(torch, before) else ""
 

@@ -89,6 +89,19 @@ def angles_of_floats(torch: Any) -> dict[tuple[Any, str], Any]:
     return {(place, name): of(getattr(place, name)) for place, name in (*places, (torch, "atan2"), (torch, "arctan2"))}
 
 
+def kron_by_definition(torch: Any) -> dict[tuple[Any, str], Any]:
+    """PyTorch's Kronecker product as a product of its arguments, which its graph keeps in the state that it saw."""
+
+    def kron(x: Any, y: Any) -> Any:
+        dims = max(x.dim(), y.dim())
+        x, y = (t.reshape([1] * (dims - t.dim()) + list(t.shape)) for t in (x, y))
+        left = x.reshape([n for size in x.shape for n in (size, 1)])
+        right = y.reshape([n for size in y.shape for n in (1, size)])
+        return (left * right).reshape([m * n for m, n in zip(x.shape, y.shape)])
+
+    return {(torch, "kron"): kron, (torch.Tensor, "kron"): kron}
+
+
 def products_by_steps(torch: Any) -> dict[tuple[Any, str], Any]:
     """PyTorch's products, each one multiplication after another: their gradients are the products of the others."""
 

@@ -299,6 +299,12 @@ def finds_nothing(torch: Any, lines: list[str]) -> bool:
     return _in_a_process(unchanged)
 
 
+def refuses(torch: Any, lines: list[str], functions: dict[tuple[Any, str], Any]) -> bool:
+    """Whether PyTorch with these functions in place of its own refuses the last line."""
+    raised: list[Exception] = []
+    return _in_a_process(lambda: bool(_run(torch, lines, functions, raised)) and bool(raised))
+
+
 def multiplies_a_copy(torch: Any, lines: list[str]) -> bool:
     """Whether a product has a batch of matrices that lie apart, which PyTorch copies into one matrix."""
     apart = []

@@ -200,3 +200,14 @@ def test_a_gradient_that_is_nothing_but_rounding() -> None:
     assert reruns.is_noise_in_single(torch, program, theirs, theirs / 2)
     assert not reruns.is_noise_in_single(torch, program, theirs, theirs + 0.1)
     assert not reruns.is_noise_in_single(torch, program, torch.full((1, 3), 9.0), theirs)
+
+
+@pytest.mark.parametrize(("write", "refused"), [("t1.mul_(2)", True), ("t1.detach().clone().mul_(2)", False)])
+def test_a_kronecker_product_by_its_definition_knows_what_was_written(write: str, refused: bool) -> None:
+    program = [
+        "t0 = torch.ones(2, 3, requires_grad=True)", "t1 = t0 * 1", "t2 = torch.kron(t1, t1[:1])", write, "t2.sum().backward()",
+    ]  # fmt: skip
+    assert not reruns.refuses(torch, program, {})
+    assert reruns.refuses(torch, program, formulas.kron_by_definition(torch)) is refused
+    x, y = torch.rand(2, 3), torch.rand(4, 1, 2)
+    assert torch.equal(formulas.kron_by_definition(torch)[torch, "kron"](x, y), torch.kron(x, y))
