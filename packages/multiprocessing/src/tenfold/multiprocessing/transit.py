@@ -56,8 +56,13 @@ class _Ledger:
         self.lock = threading.Lock()
         self.looking: threading.Thread | None = None
         self.enough = threading.Event()
-        # Not by multiprocessing's own list, which is read before the threads of queues have sent all.
-        threading._register_atexit(_name_what_waits)  # type: ignore[attr-defined] # as concurrent.futures does
+        self.ending = False
+        # Not by multiprocessing's own list, which is read before the threads of queues have sent all; since Python 3.13 these
+        # send after other threads have ended.
+        try:
+            threading._register_atexit(_name_what_waits)  # type: ignore[attr-defined] # as concurrent.futures does
+        except RuntimeError:
+            self.ending = True
 
     def send(self, segment: Segment) -> Handle:
         self.sweep()
@@ -67,10 +72,20 @@ class _Ledger:
             slot = self.free.pop()
             self.waiting[slot] = segment
             self.marks[slot] = SENT
-        self.look()
+        if self.ending:
+            self.name(slot)
+        else:
+            self.look()
         return Handle(
             self.pid, segment.fd, segment.identity, segment.size, (self.page.fd, self.page.identity), slot, self.name_of(slot)
         )
+
+    def name(self, slot: int) -> None:
+        """Let a sending be received when this process has ended. The main process has nobody to leave it to."""
+        if parent_process() is not None:
+            self.marks[slot] = NAMED
+            with suppress(OSError):  # files that the folder had no room for can have no name
+                _give_name(self.waiting[slot], self.name_of(slot))
 
     def name_of(self, slot: int) -> str:
         return f"{_prefix(self.parent)}{self.pid:x}_{slot:x}"
@@ -205,15 +220,12 @@ def _prefix(parent: int) -> str:
 
 def _name_what_waits() -> None:
     ledger = _state.get("ledger")
-    if ledger is None or parent_process() is None:  # the main process has nobody to leave it to
-        return
-    ledger.look_away()
-    ledger.sweep()
-    for slot, segment in ledger.waiting.items():
-        ledger.marks[slot] = NAMED
-        name = ledger.name_of(slot)
-        with suppress(OSError):  # files that the folder had no room for can have no name
-            _give_name(segment, name)
+    if ledger is not None:
+        ledger.ending = True
+        ledger.look_away()
+        ledger.sweep()
+        for slot in list(ledger.waiting):
+            ledger.name(slot)
 
 
 def _give_name(segment: Segment, name: str) -> None:

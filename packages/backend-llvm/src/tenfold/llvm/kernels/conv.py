@@ -53,7 +53,7 @@ def _mixes(groups: int, transposed: bool, kernel: Sizes, padding: Sizes, stride:
     """Whether every pixel of images that lie row by row is multiplied by one matrix, which NumPy does at once."""
     if groups > 1 or transposed or prod(kernel) > 1 or prod(stride) > 1 or any(padding):
         return False
-    return all(a.flags.c_contiguous for a in arrays)
+    return all(a.flags.c_contiguous for a in arrays) and not order_of(*arrays)
 
 
 def _taken(x: Array, kernel: Sizes, padding: Sizes, stride: Sizes) -> Array:
