@@ -77,6 +77,8 @@ class _Watched:
         )
         if found == "half" and not re.search("backward|grad", op):
             found *= reruns.rounds_as_well(self.torch, self.given, before[-1], *details)
+        if not found and what == "value-nonfinite" and re.search(r"matmul\(|linear\(| @ ", before[-1]):
+            found = "terms beyond float32" * reruns.sums_overflow(self.torch, self.given, before[-1], *details)
         if found == "two mistakes":
             return "error: two mistakes"
         return f"{what} [{found}]" if found else what

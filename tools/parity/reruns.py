@@ -299,6 +299,39 @@ def finds_nothing(torch: Any, lines: list[str]) -> bool:
     return _in_a_process(unchanged)
 
 
+def sums_overflow(torch: Any, given: dict[str, Any], text: str, theirs: Any, ours: Any) -> bool:
+    """Whether a product of matrices is otherwise infinite or nan only where terms leave float32, and ours is float64's there.
+
+    The order in which they are added, and whether a product is rounded before, decides between infinity and nan.
+    """
+    factors: list[Any] = []
+
+    def watched(product: Callable[..., Any]) -> Callable[..., Any]:
+        def changed(*given: Any, **options: Any) -> Any:
+            factors.append(given[:2])
+            return product(*given, **options)
+
+        return changed
+
+    def found() -> bool:
+        scope = {"torch": torch, "F": torch.nn.functional, "np": np, **given}
+        with _replaced({place: watched(getattr(*place)) for place in _products(torch)}):
+            exec(text, scope)
+        (a, b), turned = factors[0], "linear" in text
+        a, b = (t.detach().double() for t in (a, b.mT if turned else b))
+        sizes = (torch.nan_to_num(t.abs(), 0, 0, 0) for t in (a, b))
+        large = numbers(torch.matmul(*sizes)).real > np.finfo(np.float32).max
+        exact, x, y = numbers((a @ b).float()), numbers(theirs), numbers(ours)
+        differs = ~((x == y) | (np.isnan(x) & np.isnan(y)) | (np.isfinite(x) & np.isfinite(y)))
+        return bool(large[differs].all() and np.array_equal(exact[differs], y[differs], equal_nan=True))
+
+    return theirs.dtype == torch.float32 and _in_a_process(found)
+
+
+def _products(torch: Any) -> list[tuple[Any, str]]:
+    return [(torch.Tensor, "__matmul__"), (torch, "matmul"), (torch, "tensordot"), (torch.nn.functional, "linear")]
+
+
 def refuses(torch: Any, lines: list[str], functions: dict[tuple[Any, str], Any]) -> bool:
     """Whether PyTorch with these functions in place of its own refuses the last line."""
     raised: list[Exception] = []
@@ -316,6 +349,5 @@ def multiplies_a_copy(torch: Any, lines: list[str]) -> bool:
 
         return changed
 
-    places = [(torch.Tensor, "__matmul__"), (torch, "matmul"), (torch, "tensordot"), (torch.nn.functional, "linear")]
-    products = {place: watched(getattr(*place)) for place in places}
+    products = {place: watched(getattr(*place)) for place in _products(torch)}
     return _in_a_process(lambda: bool(_run(torch, lines, products) and apart))

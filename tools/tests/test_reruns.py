@@ -211,3 +211,12 @@ def test_a_kronecker_product_by_its_definition_knows_what_was_written(write: str
     assert reruns.refuses(torch, program, formulas.kron_by_definition(torch)) is refused
     x, y = torch.rand(2, 3), torch.rand(4, 1, 2)
     assert torch.equal(formulas.kron_by_definition(torch)[torch, "kron"](x, y), torch.kron(x, y))
+
+
+@pytest.mark.parametrize(("ours", "accepted"), [(float("inf"), True), (1.0, False), (float("nan"), False)])
+def test_terms_of_a_product_beyond_the_range(ours: float, accepted: bool) -> None:
+    given = {"t0": torch.tensor([[1.0, 3e38]]), "t1": torch.tensor([[float("inf"), -3.0], [1.0, 2.0]])}
+    theirs, found = torch.tensor([[float("nan") if accepted else float("inf"), 6e38]]), torch.tensor([[ours, 6e38]])
+    assert reruns.sums_overflow(torch, given, "t2 = torch.nn.functional.linear(t0, t1)", theirs, found) is accepted
+    calm = {**given, "t0": torch.tensor([[1.0, 3.0]])}
+    assert not reruns.sums_overflow(torch, calm, "t2 = torch.nn.functional.linear(t0, t1)", theirs, found)

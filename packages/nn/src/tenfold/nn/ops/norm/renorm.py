@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from math import inf
 from typing import Any
 
 from tenfold.dispatch.accepted import Only
@@ -30,9 +31,11 @@ def renorm(input: Tensor, p: float, dim: int, maxnorm: float) -> Tensor:
     norms: Any = op.vector_norm(input, p, dims, True)
     # The small number keeps rounding from leaving a norm above the limit.
     if input.requires_grad:  # only what is scaled has a norm that matters, even beside nan
-        scaled = where(norms > maxnorm, input, 1)
-        factor = (maxnorm / (op.vector_norm(scaled, p, dims, True) + 1e-7)).to(norms.dtype)
-        return where(norms > maxnorm, scaled * factor, input).contiguous()
+        large, scaled = norms > maxnorm, where(norms > maxnorm, input, 1)
+        # A norm of finite numbers that left the dtype's range scales to 0, whatever changes it.
+        beyond = (norms == inf) & (op.vector_norm(input, inf, dims, True) < inf)
+        factor = maxnorm / (op.vector_norm(where(beyond, 1, scaled), p, dims, True) + 1e-7)
+        return where(large, scaled * where(beyond, 0, factor).to(norms.dtype), input).contiguous()
     return (input * where(norms > maxnorm, maxnorm / (norms + 1e-7), 1.0).to(norms.dtype)).contiguous()
 
 
