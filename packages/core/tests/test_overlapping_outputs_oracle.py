@@ -110,6 +110,21 @@ def test_what_is_read_before_it_is_written(write: Any) -> None:
     assert found[0] == found[1]
 
 
+def _written(write: Any) -> list[Any]:
+    """What each library wrote, or that it refused the overlap; other errors are the test's."""
+    found: list[Any] = []
+    for lib in (torch, tenfold):
+        x = lib.tensor([0.125, 0.5, 0.75, -0.5])
+        try:
+            write(lib, x)
+            found.append(x.tolist())
+        except RuntimeError as error:
+            if "memory location" not in str(error):
+                raise
+            found.append([])
+    return found
+
+
 NUMBERS = {
     "nan_to_num_": lambda t, x, n: x.nan_to_num_(0, n, n),
     "logit_": lambda t, x, n: x.logit_(n),
@@ -128,15 +143,8 @@ NUMBERS = {
 
 @pytest.mark.parametrize("name", NUMBERS)
 def test_numbers_that_are_elements_of_the_target(name: str) -> None:
-    found: list[Any] = []
-    for lib in (torch, tenfold):
-        x = lib.tensor([0.125, 0.5, 0.75, -0.5])
-        try:
-            NUMBERS[name](lib, x, x[0])
-            found.append(x.tolist())
-        except RuntimeError as error:
-            found.append("memory location" in str(error))
-    assert found[1] == pytest.approx(found[0])
+    theirs, ours = _written(lambda t, x: NUMBERS[name](t, x, x[0]))
+    assert ours == pytest.approx(theirs)
 
 
 REDUCTIONS = {
@@ -155,12 +163,5 @@ REDUCTIONS = {
 
 @pytest.mark.parametrize("name", REDUCTIONS)
 def test_outputs_that_are_an_element_of_what_is_reduced(name: str) -> None:
-    found: list[Any] = []
-    for lib in (torch, tenfold):
-        x = lib.tensor([0.125, 0.5, 0.75, -0.5])
-        try:
-            REDUCTIONS[name](lib, x, x[1], lib.tensor(0))
-            found.append(x.tolist())
-        except RuntimeError as error:
-            found.append("memory location" in str(error))
-    assert found[1] == found[0]
+    theirs, ours = _written(lambda t, x: REDUCTIONS[name](t, x, x[1], t.tensor(0)))
+    assert ours == theirs
