@@ -55,7 +55,7 @@ from tenfold.types.memory_format import (
     sparse_csr as sparse_csr,
     strided as strided,
 )
-from tenfold.types.promotion import can_cast as can_cast, promote_types as promote_types, result_type as result_type
+from tenfold.types.promotion import can_cast as can_cast, promote_types as promote_types
 from tenfold.types.size import Size as Size
 
 _siblings.install()
@@ -141,7 +141,7 @@ _LAZY = {
         "CharStorage ByteStorage BoolStorage ComplexFloatStorage ComplexDoubleStorage Storage _storage_classes",
         "tensor.printing": "set_printoptions get_printoptions",
         "tensor.queries": "numel is_floating_point is_complex is_inference is_nonzero is_same_size "
-        "is_conj is_neg is_signed is_storage typename broadcast_shapes",
+        "is_conj is_neg is_signed is_storage typename broadcast_shapes result_type",
         "types.numeric_limits": "finfo iinfo",
     }.items()
     for name in names.split()

@@ -31,7 +31,7 @@ def dispatch(operator: Operator, args: tuple[Any, ...], kwargs: dict[str, Any]) 
     """Carry a call out in full generality."""
     if STATE.layers:
         return through_layers(operator, *as_called(operator, args, kwargs))
-    first = getattr(args[0], "_key", None) if args else None
+    first = getattr(type(args[0]), "_key", None) and args[0]._key if args else None
     if first is not None and first.level is not None:
         result = first.transform.quick(operator, args, kwargs)
         if result is not NotImplemented:
@@ -48,7 +48,7 @@ def dispatch(operator: Operator, args: tuple[Any, ...], kwargs: dict[str, Any]) 
     tensors = _check_arguments(operator, values)
     if _overriding(tensors):
         return call_overrides(operator, tensors, *as_called(operator, args, kwargs))
-    tensors = [t for t in tensors if hasattr(t, "_array")]
+    tensors = [t for t in tensors if hasattr(type(t), "_array")]
     out = values.pop("out", None)
     if out is not None:
         return with_out(operator, values, out)
@@ -77,7 +77,7 @@ def dispatch(operator: Operator, args: tuple[Any, ...], kwargs: dict[str, Any]) 
 
 def dispatch_dunder(operator: Operator, input: Any, other: Any) -> Any:
     """A Python operator's call in full generality; NotImplemented lets Python ask the other operand."""
-    if hasattr(other, "_array") or isinstance(other, _OPERANDS) or hasattr(type(other), "__torch_function__"):
+    if hasattr(type(other), "_array") or isinstance(other, _OPERANDS) or hasattr(type(other), "__torch_function__"):
         return dispatch(operator, (input, other), {})
     if isinstance(other, np.ndarray) and operator.inplace_of is None:
         return _with_ndarray(operator, input, other)
@@ -122,13 +122,13 @@ def _check_arguments(operator: Operator, values: dict[str, Any]) -> list[Any]:  
             values[p.name] = value.item()
         if p.role in ("value", "ints", "args"):
             continue
-        if hasattr(value, "_array") and p.role != "list":
+        if hasattr(type(value), "_array") and p.role != "list":
             tensors.append(value)
         elif value is None and p.role in ("optional", "list"):
             continue
         elif p.role == "list" and isinstance(value, (list, tuple)):
             for item in value:
-                if hasattr(item, "_array") or hasattr(type(item), "__torch_function__"):
+                if hasattr(type(item), "_array") or hasattr(type(item), "__torch_function__"):
                     tensors.append(item)
                 elif item is not None or not p.holes:
                     raise TypeError(
@@ -137,7 +137,7 @@ def _check_arguments(operator: Operator, values: dict[str, Any]) -> list[Any]:  
                     )
         elif p.role == "number" and isinstance(value, (*NUMBERS, np.generic)):
             continue
-        elif hasattr(type(value), "__torch_function__") and not (p.role == "list" and hasattr(value, "_array")):
+        elif hasattr(type(value), "__torch_function__") and not (p.role == "list" and hasattr(type(value), "_array")):
             tensors.append(value)
         else:
             expected = {"list": "tuple of Tensors", "number": "Tensor or number"}.get(p.role, "Tensor")
@@ -152,13 +152,14 @@ def _check_arguments(operator: Operator, values: dict[str, Any]) -> list[Any]:  
     out = values.get("out")
     if out is not None:
         tensors += list(out) if isinstance(out, (tuple, list)) else [out]
+        if not all(hasattr(type(t), "__torch_function__") for t in tensors):
+            raise TypeError(f"{operator.name}(): argument 'out' must be Tensor, not {type(out).__name__}")
     return tensors
 
 
 def _overriding(tensors: list[Any]) -> bool:
     for t in tensors:
-        key = getattr(t, "_key", None)
-        if key is None or (key.override and not STATE.overrides_off):
+        if t._key.override and not STATE.overrides_off if hasattr(type(t), "_key") else hasattr(type(t), "__torch_function__"):
             return True
     return False
 

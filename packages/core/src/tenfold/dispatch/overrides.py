@@ -138,7 +138,7 @@ def _mode() -> Any:
 
 def is_tensor_like(value: Any) -> bool:
     """Whether a value is a tensor or implements `__torch_function__`."""
-    return hasattr(value, "_array") or hasattr(type(value), "__torch_function__")
+    return hasattr(type(value), "_array") or hasattr(type(value), "__torch_function__")
 
 
 def handle_torch_function(public_api: Any, relevant_args: Any, *args: Any, **kwargs: Any) -> Any:

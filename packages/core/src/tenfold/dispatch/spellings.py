@@ -41,7 +41,7 @@ def absent(operator: str, parameter: str) -> Any:
 def as_int(value: Any, operator: str, name: str, several: bool = False) -> Any:
     """The int that an argument means: an integer but no bool, or a tensor of one."""
     kind = type(value)
-    tensor = hasattr(value, "_array")
+    tensor = hasattr(type(value), "_array")
     if value is REQUIRED or (hasattr(kind, "__torch_function__") and not tensor):
         return value
     if kind is not bool and not (tensor and name[:3] == "dim" and not several and (value.ndim or value.dtype is dtypes.bool_)):
@@ -54,7 +54,7 @@ def as_int(value: Any, operator: str, name: str, several: bool = False) -> Any:
 
 def as_bool(value: Any, operator: str, name: str) -> Any:
     """What is given in a bool's place by a class that overrides operators, or None; TypeError for anything else."""
-    if value is None or value is REQUIRED or (hasattr(type(value), "__torch_function__") and not hasattr(value, "_array")):
+    if value is None or value is REQUIRED or (hasattr(type(value), "__torch_function__") and not hasattr(type(value), "_array")):
         return value
     raise TypeError(f"{operator}(): argument '{name}' must be bool, not {type(value).__name__}")
 
@@ -91,7 +91,7 @@ def old_form(operator: Operator, args: tuple[Any, ...], kwargs: dict[str, Any]) 
 
 
 def _fits(operator: Operator, name: str, value: Any) -> bool:
-    tensor = hasattr(value, "_array") or hasattr(type(value), "__torch_function__")
+    tensor = hasattr(type(value), "_array") or hasattr(type(value), "__torch_function__")
     return name not in _scales(operator) or not tensor or (value.shape == () and not value.requires_grad)
 
 

@@ -81,23 +81,13 @@ def result_dtype(dimensioned: Iterable[dtype], zero_dim: Iterable[dtype], number
     return result
 
 
-def result_type(tensor1: Any, tensor2: Any) -> dtype:
-    """The dtype that arithmetic on the two tensors or numbers gives.
-
-    >>> import tenfold
-    >>> tenfold.result_type(tenfold.tensor([1, 2]), 1.0)
-    tenfold.float32
-    """
-    return of_values((tensor1, tensor2))
-
-
 def of_values(values: Iterable[Any]) -> dtype:
     """The promoted dtype of tensors and Python numbers."""
     dimensioned: list[dtype] = []
     zero_dim: list[dtype] = []
     numbers: list[dtype] = []
     for value in values:
-        if hasattr(value, "_array"):
+        if hasattr(type(value), "_array"):
             (dimensioned if value._array.shape else zero_dim).append(value.dtype)
         else:
             numbers.append(number_dtype(value))

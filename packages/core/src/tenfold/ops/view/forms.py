@@ -226,7 +226,7 @@ def tensors_of(given: Any) -> tuple[Any, ...]:
     """The tensors of a call f(a, b) or f([a, b]); TypeError for what is none."""
     found = tuple(given) if isinstance(given, (list, tuple)) else (given,)
     for i, x in enumerate(found):
-        if not hasattr(x, "__torch_function__"):
+        if not hasattr(type(x), "__torch_function__"):
             raise TypeError(f"expected Tensor as element {i} in argument 0, but got {type(x).__name__}")
     return found
 

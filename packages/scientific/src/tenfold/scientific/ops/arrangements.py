@@ -9,12 +9,14 @@ import numpy as np
 
 from tenfold.dispatch.meta import Meta
 from tenfold.dispatch.operators import composite, op
+from tenfold.dispatch.overrides import handle_torch_function, has_torch_function
 from tenfold.dispatch.shape_rules import wrap_dim
 from tenfold.dispatch.spellings import as_dims
 from tenfold.ops.creation.factories import checked_size
 from tenfold.ops.indexing.joining import cat, flip
 from tenfold.ops.indexing.strided import as_strided_scatter, diag_embed
 from tenfold.ops.indexing.subscripts import getitem
+from tenfold.ops.view.forms import tensors_of
 from tenfold.ops.view.shapes import diagonal, reshape, select, transpose, unsqueeze
 from tenfold.tensor.tensor import Tensor
 from tenfold.types.dtypes import type_name
@@ -23,7 +25,10 @@ from tenfold.types.memory_format import contiguous_format
 Ints = Sequence[int]
 
 
-def _at_least(tensors: Any, grow: Any) -> Any:
+def _at_least(function: Any, tensors: Any, grow: Any) -> Any:
+    given = tensors_of(tensors)
+    if has_torch_function(given):
+        return handle_torch_function(function, given, *given)
     return grow(tensors) if isinstance(tensors, Tensor) else tuple(grow(x) for x in tensors)
 
 
@@ -43,7 +48,7 @@ def atleast_1d(tensors: Ints = ()) -> Any:
     >>> tenfold.atleast_1d(tenfold.tensor(1))
     tensor([1])
     """
-    return _at_least(tensors, lambda x: x if x.dim() else reshape(x, (1,)))
+    return _at_least(atleast_1d, tensors, lambda x: x if x.dim() else reshape(x, (1,)))
 
 
 @composite("arrangements", method=None)
@@ -54,7 +59,7 @@ def atleast_2d(tensors: Ints = ()) -> Any:
     >>> tenfold.atleast_2d(tenfold.tensor(1))
     tensor([[1]])
     """
-    return _at_least(tensors, _grown_2d)
+    return _at_least(atleast_2d, tensors, _grown_2d)
 
 
 @composite("arrangements", method=None)
@@ -65,7 +70,7 @@ def atleast_3d(tensors: Ints = ()) -> Any:
     >>> tenfold.atleast_3d(tenfold.ones(2, 3)).shape
     tenfold.Size([2, 3, 1])
     """
-    return _at_least(tensors, _grown_3d)
+    return _at_least(atleast_3d, tensors, _grown_3d)
 
 
 @composite("arrangements", out="joined", method=None)

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from tenfold.dispatch.operators import composite, op
+from tenfold.dispatch.overrides import handle_torch_function, has_torch_function
 from tenfold.ops.creation.factories import place
 from tenfold.ops.creation.sequences import meshgrid, number_of, numbers, require_order, spaced, spaced_dtype
 from tenfold.ops.view.forms import tensors_of
@@ -82,6 +83,8 @@ def cartesian_prod(tensors: Ints) -> Tensor:
     tenfold.Size([4, 2])
     """
     vectors = tensors_of(tensors)
+    if has_torch_function(vectors):
+        return handle_torch_function(cartesian_prod, vectors, *vectors)
     for t in vectors:
         if t.dim() != 1:
             raise RuntimeError(f"cartesian_prod: Expect a 1D vector, but got shape {list(t.shape)}")
@@ -99,6 +102,8 @@ def block_diag(tensors: Ints = ()) -> Tensor:
     tenfold.Size([2, 3])
     """
     blocks = tensors_of(tensors)
+    if has_torch_function(blocks):
+        return handle_torch_function(block_diag, blocks, *blocks)
     for i, t in enumerate(blocks):
         if t.dim() > 2:
             raise RuntimeError(

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 
 from tenfold.dispatch.operators import composite
 from tenfold.dispatch.overrides import handle_torch_function, has_torch_function
+from tenfold.ops.view.forms import tensors_of
 from tenfold.tensor.tensor import Tensor
 from tenfold.types.dtypes import int64
 
@@ -48,6 +49,7 @@ def einsum(equation: Any, operands: Ints = ()) -> Tensor:
     if has_torch_function(tensors):  # operands in a row are no tensor arguments, which the dispatch would ask
         rest = operands if isinstance(operands, (tuple, list)) else (operands,)
         return handle_torch_function(einsum, tensors, equation, *rest)
+    tensors = tensors_of(tensors)
     plan = _plan(equation, *(tuple(t.shape) for t in tensors)) if len(tensors) == 2 and isinstance(equation, str) else None
     if plan is not None and tensors[0].dtype is tensors[1].dtype:
         return plan(*tensors)
