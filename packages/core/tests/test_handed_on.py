@@ -1,4 +1,4 @@
-"""Classes whose `__getattr__` hands on a tensor's attributes: their `__torch_function__` is asked, without one they are refused."""
+"""Classes that hand on a tensor's attributes: their `__torch_function__` is asked, without one they are refused."""
 
 from __future__ import annotations
 

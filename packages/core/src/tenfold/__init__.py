@@ -130,6 +130,7 @@ _LAZY = {
         "inspection.checks": "_check _check_index _check_value _check_type _check_not_implemented _check_tensor_all _assert "
         "_assert_async",
         "inspection.interop": "set_num_interop_threads get_num_interop_threads",
+        "inspection.queries": "is_inference is_same_size is_conj is_neg is_signed is_storage is_nonzero typename result_type",
         "inspection.precision": "set_float32_matmul_precision get_float32_matmul_precision set_flush_denormal",
         "inspection.symbolic": "sym_float sym_int sym_ite sym_max sym_min sym_not sym_sum",
         "settings.warnings": "set_warn_always is_warn_always_enabled",
@@ -140,8 +141,7 @@ _LAZY = {
         "storage": "TypedStorage FloatStorage DoubleStorage HalfStorage BFloat16Storage LongStorage IntStorage ShortStorage "
         "CharStorage ByteStorage BoolStorage ComplexFloatStorage ComplexDoubleStorage Storage _storage_classes",
         "tensor.printing": "set_printoptions get_printoptions",
-        "tensor.queries": "numel is_floating_point is_complex is_inference is_nonzero is_same_size "
-        "is_conj is_neg is_signed is_storage typename broadcast_shapes result_type",
+        "tensor.queries": "numel is_floating_point is_complex broadcast_shapes",
         "types.numeric_limits": "finfo iinfo",
     }.items()
     for name in names.split()

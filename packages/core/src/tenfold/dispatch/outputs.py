@@ -40,8 +40,8 @@ def with_out(operator: Operator, values: dict[str, Any], out: Any) -> Any:
     _keep_shape(operator, values, outs[0], result)
     names = getattr(result, "_fields", ("result",))
     results = result if isinstance(result, tuple) else (result,)
-    if isinstance(out, (tuple, list)) != isinstance(result, tuple) or len(outs) != len(results):
-        wanted = f"a tuple of {len(results)} Tensors" if isinstance(result, tuple) else "Tensor"
+    if isinstance(out, (tuple, list)) != (results is result) or len(outs) != len(results):
+        wanted = f"tuple of {len(results)} Tensors" if results is result else "Tensor"
         raise TypeError(f"{operator.name}(): argument 'out' must be {wanted}, not {type(out).__name__} of {len(outs)}")
     for name, given, made in zip(names, outs, results):
         if made.dtype is not given.dtype and not _converts(operator, given.dtype, made.dtype):

@@ -1,6 +1,6 @@
 """The part of a generated call path that reads the arguments: key, kernel, arrays, nodes, and whether the path serves them.
 
-A line that sets `slow_` sends the call to `dispatch`: another device, another dtype, one that the operator does not accept.
+A line that sets `slow_` sends the call to `dispatch`: another device or dtype, what hands on a tensor's attributes.
 """
 
 from __future__ import annotations
@@ -47,10 +47,6 @@ class Reading:
         if text:
             self.lines += [f"{indent}if {text}:", f"{indent}    slow_ = True"]
 
-    def foreign(self, value: str) -> str:
-        """The test for an object whose `__getattr__` hands on a tensor's attributes: its class may override."""
-        return f"not isinstance({value}, Tensor)"
-
     def refused(self, p: Param, dtype: str) -> str:
         """The test for a dtype that a parameter does not accept; empty when it takes all, or no other comes this way."""
         accepted = self.operator.accepts.get(p.name)
@@ -75,7 +71,12 @@ class Reading:
             ]
             indent = " " * 12
         self.lines += [f"{indent}a_{n} = {n}._array", *self.node(p, indent)]
-        self.slow_if(self.foreign(n), "" if p is self.first else f"{n}._key is not key_", *self.dtype_tests(p, indent), indent=indent)
+        self.slow_if(
+            f"not isinstance({n}, Tensor)",
+            "" if p is self.first else f"{n}._key is not key_",
+            *self.dtype_tests(p, indent),
+            indent=indent,
+        )
 
     def dtype_tests(self, p: Param, indent: str) -> list[str]:
         """The tests of a tensor's dtype, which the first of the promoted parameters sets for the others."""
@@ -98,7 +99,12 @@ class Reading:
         self.lines += [*self.node(p, " " * 8, "None"), f"        for x_ in {n}:"]
         if p.holes:
             self.lines += ["            if x_ is None:", "                continue"]
-        self.slow_if(self.foreign("x_"), "x_._key is not key_", self.refused(p, "x_._array.dtype") * (p not in self.group), indent=" " * 12)
+        self.slow_if(
+            "not isinstance(x_, Tensor)",
+            "x_._key is not key_",
+            self.refused(p, "x_._array.dtype") * (p not in self.group),
+            indent=" " * 12,
+        )
         if self.nodes:
             self.lines += ["            if x_._node is not None:", f"                n_{n} = x_._node"]
         if p not in self.group:
@@ -125,7 +131,7 @@ class Reading:
             if self.operator.pointwise and len(self.operator.kernel_params) == 2 and self.dtype_of:
                 self.lines.append(f"{indent}kernel_ = getattr(kernel_, 'with_number', kernel_)")
         self.lines += ["        else:", f"            a_{n} = {n}._array", *self.node(p, indent)]
-        self.slow_if(self.foreign(n), f"{n}._key is not key_", other_dtype, indent=indent)
+        self.slow_if(f"not isinstance({n}, Tensor)", f"{n}._key is not key_", other_dtype, indent=indent)
         if p in self.group and not self.dtype_of and len(self.group) > 1:  # as `where`'s input, the first whose dtype counts
             self.lines.append(f"        d_ = getattr(a_{n}, 'dtype', None)")
             self.dtype_of = "d_"
