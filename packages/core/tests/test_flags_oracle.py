@@ -1,4 +1,4 @@
-"""Where PyTorch asks for a bool, numbers, text and tensors are refused."""
+"""Where PyTorch asks for a bool, numbers, text, tensors and None are refused; where it asks for an int, bools are."""
 
 from __future__ import annotations
 
@@ -36,13 +36,31 @@ CALLS: dict[str, Any] = {
         t.zeros(1, 1, dtype=t.int64), t.ones(1, 2), include_last_offset=flag
     ),
     "gaussian_nll_loss, too": lambda t, flag: t.nn.functional.gaussian_nll_loss(t.ones(3), t.ones(3), t.ones(3), full=flag),
+    "std": lambda t, flag: t.ones(3).std(0, flag),
+    "var by name": lambda t, flag: t.ones(3).var(0, unbiased=flag),
+    "var_mean": lambda t, flag: t.stack(t.var_mean(t.ones(3), 0, flag)),
+    "std_mean": lambda t, flag: t.stack(t.std_mean(t.ones(3), 0, keepdim=flag)).flatten(),
+    "requires_grad_": lambda t, flag: t.tensor(t.ones(3).requires_grad_(flag).requires_grad),
+    "requires_grad_ of a sparse tensor": lambda t, flag: t.tensor(t.ones(3).to_sparse().requires_grad_(flag).requires_grad),
+    "full": lambda t, flag: t.full((3,), 1.0, requires_grad=flag),
+    "to": lambda t, flag: t.ones(3).to("cpu", copy=flag),
+    "unique": lambda t, flag: t.unique(t.ones(3), sorted=flag),
+    "dropout": lambda t, flag: t.nn.functional.dropout(t.zeros(3), 0.5, flag),
+    "interpolate": lambda t, flag: t.nn.functional.interpolate(t.ones(1, 1, 3), 3, mode="linear", align_corners=flag),
+    "gumbel_softmax": lambda t, flag: t.nn.functional.gumbel_softmax(t.zeros(3), hard=flag) * 0,
+    "triplet_margin_loss": lambda t, flag: t.nn.functional.triplet_margin_loss(*t.ones(3, 1, 3), swap=flag),
+    "stft": lambda t, flag: t.stft(t.ones(8), 4, window=t.ones(4), normalized=flag, return_complex=True).abs() * 0,
+    "pad_sequence": lambda t, flag: t.nn.utils.rnn.pad_sequence([t.ones(3)], batch_first=flag),
     "relu, whose flag is PyTorch's Python's": lambda t, flag: t.nn.functional.relu(t.ones(3), flag),
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("flag", [True, False, 1, 0, 1.0, "yes"])
+@pytest.mark.filterwarnings("ignore:.*degrees of freedom", "ignore:.*Default grid_sample")
+@pytest.mark.parametrize("flag", [True, False, 1, 0, 1.0, "yes", None])
 @pytest.mark.parametrize("name", CALLS)
 def test_what_is_no_bool(name: str, flag: Any) -> None:
+    if flag is None and name in ("std", "var by name", "var_mean"):
+        pytest.skip("None is the default of Tenfold's unbiased")
     found = []
     for lib in (torch, tenfold):
         try:
@@ -61,3 +79,27 @@ def test_a_tensor_is_no_bool() -> None:
     for lib in (torch, tenfold):
         with pytest.raises(TypeError):
             lib.ones(3).max(0, lib.tensor(True))
+
+
+def test_the_attribute_requires_grad_is_a_bool() -> None:
+    for lib in (torch, tenfold):
+        for value in (1, 0, None, "yes"):
+            for x in (lib.ones(3), lib.ones(3).to_sparse()):
+                with pytest.raises(RuntimeError, match="requires_grad must be a bool"):
+                    x.requires_grad = value
+
+
+ONLY_INTS: dict[str, Any] = {
+    "size": lambda t: t.ones(2, 3).size(True),
+    "stride": lambda t: t.ones(2, 3).stride(False),
+    "squeeze": lambda t: t.ones(1, 3, 1).squeeze((False,)),
+    "squeeze_": lambda t: t.ones(1, 3, 1).squeeze_((True, 2)),
+    "squeeze of what has no elements": lambda t: t.squeeze(t.ones(1, 0), (False,)),
+}
+
+
+@pytest.mark.parametrize("name", ONLY_INTS)
+def test_what_is_no_dimension(name: str) -> None:
+    for lib in (torch, tenfold):
+        with pytest.raises(TypeError):
+            ONLY_INTS[name](lib)

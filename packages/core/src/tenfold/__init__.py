@@ -83,7 +83,7 @@ globals()["tensor"] = op.tensor.fn  # in place of the room of this name, which i
 newaxis = None
 
 _late.install(Tensor)
-from tenfold.tensor import layouts as _layouts, private_names as _private_names  # noqa: E402 - give Tensor more attributes
+from tenfold.tensor import layouts as _layouts  # noqa: E402 - gives Tensor more attributes
 
 # The dtypes under PyTorch's names. The public functions, one for each operator, come when they are asked for (`_found`).
 globals().update(_dtypes.BY_NAME)

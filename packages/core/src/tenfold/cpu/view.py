@@ -73,7 +73,7 @@ def squeeze(input: Any, dim: Any) -> Any:
             return _same(input, int(dim))
         return input.squeeze(dim) if input.shape[dim] == 1 else input[...]
     n = max(input.ndim, 1)
-    if any(not -n <= d < n for d in dim) or len({d % n for d in dim}) != len(dim):
+    if type(next(iter(dim), 0)) is bool or any(not -n <= d < n for d in dim) or len({d % n for d in dim}) != len(dim):
         raise IndexError(dim)
     return input.squeeze(tuple(d for d in {d % n for d in dim} if input.ndim and input.shape[d] == 1))
 

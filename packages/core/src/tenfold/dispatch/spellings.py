@@ -53,10 +53,12 @@ def as_int(value: Any, operator: str, name: str, several: bool = False) -> Any:
 
 
 def as_bool(value: Any, operator: str, name: str) -> Any:
-    """What is given in a bool's place by a class that overrides operators, or None; TypeError for anything else."""
-    if value is None or value is REQUIRED or (hasattr(type(value), "__torch_function__") and not hasattr(type(value), "_array")):
+    """What is given in a bool's place by a class that overrides operators; TypeError for anything else, None too."""
+    kind = type(value)
+    known = value is REQUIRED or (value is None and name in "requires_grad pin_memory")
+    if known or (hasattr(kind, "__torch_function__") and not hasattr(kind, "_array")):
         return value
-    raise TypeError(f"{operator}(): argument '{name}' must be bool, not {type(value).__name__}")
+    raise TypeError(f"{operator}(): argument '{name}' must be bool, not {kind.__name__}")
 
 
 def as_dims(value: Any, operator: str, name: str) -> Any:

@@ -7,6 +7,7 @@ from typing import Any
 
 from tenfold.dispatch.runtime import STATE
 from tenfold.dispatch.services import SERVICES
+from tenfold.dispatch.spellings import as_bool
 from tenfold.tensor.conversions import Conversions
 
 
@@ -21,10 +22,8 @@ class Differentiable(Conversions):
 
     @requires_grad.setter
     def requires_grad(self: Any, value: bool) -> None:
-        if value and not (self.is_floating_point() or self.is_complex()):
-            raise RuntimeError(
-                f"only Tensors of floating point and complex dtype can require gradients, this one is {self.dtype.name}"
-            )
+        if type(value) is not bool:
+            raise RuntimeError("requires_grad must be a bool")
         self.requires_grad_(value)
 
     @requires_grad.deleter
@@ -33,6 +32,8 @@ class Differentiable(Conversions):
 
     def requires_grad_(self: Any, requires_grad: bool = True) -> Any:
         """Ask autograd to record operators on this leaf (or no longer)."""
+        if type(requires_grad) is not bool:
+            as_bool(requires_grad, "requires_grad_", "value")
         node = self._node
         wrapped = self._key.level is not None and not self._key.transform.by_hand
         if wrapped or (node is not None and SERVICES.autograd().is_transformed(node)):

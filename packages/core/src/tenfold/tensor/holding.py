@@ -30,7 +30,7 @@ class Holding(Tensor):
 
     @requires_grad.setter
     def requires_grad(self, value: bool) -> None:
-        self._held.requires_grad_(value)
+        self._held.requires_grad = value
 
     def requires_grad_(self, requires_grad: bool = True) -> Self:
         """Whether gradients of the values are recorded."""

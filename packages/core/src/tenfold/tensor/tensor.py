@@ -19,6 +19,7 @@ from tenfold.dispatch.observed import observe
 from tenfold.dispatch.overrides import default_torch_function, disabled_torch_function
 from tenfold.dispatch.runtime import RUNTIME, STATE
 from tenfold.dispatch.services import SERVICES
+from tenfold.dispatch.spellings import as_int
 from tenfold.tensor import conversions
 from tenfold.tensor.differentiable import Differentiable
 from tenfold.tensor.storage import Storage, note_view, settle
@@ -164,7 +165,7 @@ class Tensor(Differentiable):
         if dim is None:
             return _as_size(Size, self._array.shape)
         try:
-            return self._array.shape[dim]
+            return self._array.shape[dim if type(dim) is not bool else as_int(dim, "size", "dim")]
         except IndexError:
             raise self._no_dimension(dim) from None
 
@@ -189,7 +190,7 @@ class Tensor(Differentiable):
         if dim is None:
             return strides
         try:
-            return strides[dim]
+            return strides[dim if type(dim) is not bool else as_int(dim, "stride", "dim")]
         except IndexError:
             raise self._no_dimension(dim) from None
 

@@ -37,7 +37,7 @@ def check_spread(input: Tensor, name: str) -> None:
 
 
 @composite("reduction", out=True, rounded_once=True)
-def var(input: Tensor, dim: Any = None, unbiased: Any = None, keepdim: bool = False, *, correction: Any = None) -> Tensor:
+def var(input: Tensor, dim: Any = None, unbiased: bool | None = None, keepdim: bool = False, *, correction: Any = None) -> Tensor:
     """Variance over all elements or dimensions.
 
     Formula: sum(|x - mean|^2) / max(0, n - correction).
@@ -82,7 +82,7 @@ def _warn(message: str) -> None:
 
 
 @composite("reduction", out=True, rounded_once=True)
-def std(input: Tensor, dim: Any = None, unbiased: Any = None, keepdim: bool = False, *, correction: Any = None) -> Tensor:
+def std(input: Tensor, dim: Any = None, unbiased: bool | None = None, keepdim: bool = False, *, correction: Any = None) -> Tensor:
     """Standard deviation: the square root of the variance, with gradient 0 where it is 0.
 
     >>> import tenfold

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple, Self
 
 import tenfold
 from tenfold import Tensor
+from tenfold.dispatch.spellings import as_bool
 
 __all__ = [
     "PackedSequence",
@@ -213,6 +214,8 @@ def pad_sequence(sequences: Any, batch_first: bool = False, padding_value: float
     """
     if not isinstance(sequences, (Iterable, Tensor)):
         raise RuntimeError(f"pad_sequence: Expected iterable for input sequences, but got arg of type: {type(sequences)}")
+    if type(batch_first) is not bool:
+        as_bool(batch_first, "pad_sequence", "batch_first")
     if padding_side not in ("left", "right"):
         raise RuntimeError(f"pad_sequence: padding_side should be either 'right' or 'left', got {padding_side!r}")
     parts = list(sequences)
