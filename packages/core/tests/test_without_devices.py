@@ -33,3 +33,21 @@ def test_the_switch_for_deterministic_algorithms():
     tenfold.use_deterministic_algorithms(True)
     assert tenfold.are_deterministic_algorithms_enabled()
     tenfold.use_deterministic_algorithms(False)
+
+
+def test_what_is_raised_for_a_device_that_is_not_here():
+    code = """
+import tenfold
+
+calls = [lambda: tenfold.tensor([1], device="cuda"), lambda: tenfold.zeros(2).to("cuda"), lambda: tenfold.zeros(2, device="cuda:0")]
+for call in calls * (not tenfold.cuda.is_available()):
+    for kind in (RuntimeError, AssertionError):  # PyTorch's with CUDA but no driver, and its without CUDA
+        try:
+            call()
+        except kind as error:
+            print(error)
+        else:
+            raise SystemExit("no error")
+"""
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert all("tenfold-backend-cuda" in line for line in run.stdout.splitlines())

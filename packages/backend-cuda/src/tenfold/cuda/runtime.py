@@ -15,6 +15,7 @@ import numpy as np
 
 from tenfold.cuda import availability, reports, staging, waits
 from tenfold.cuda.capturing import refuse
+from tenfold.dispatch.devices import MissingDevice
 
 # What looks for memory that can be given back (lifetimes.py), while there is some to look for.
 BEFORE_ALLOCATION: list[Callable[[], None]] = []
@@ -254,7 +255,7 @@ def current() -> Any:
     if runtime is None:
         count, reason = availability.probe()
         if not count:
-            raise RuntimeError(f"device 'cuda' is not available: {reason}")
+            raise MissingDevice(f"device 'cuda' is not available: {reason}")
         runtime = _state["runtime"] = CupyRuntime(availability.load_cupy()[0])
     return runtime
 

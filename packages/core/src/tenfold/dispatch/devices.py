@@ -30,6 +30,10 @@ class OutOfMemoryError(RuntimeError):
     """
 
 
+class MissingDevice(RuntimeError, AssertionError):
+    """A device is not here: what PyTorch raises with CUDA but no driver, and what it raises without CUDA."""
+
+
 AcceleratorError.__module__ = OutOfMemoryError.__module__ = "tenfold"
 
 
@@ -290,7 +294,7 @@ def located(value: Any) -> device:
     if found is CPU or found is META:
         return found
     if not backend.is_available():
-        raise RuntimeError(f"device {found} is not available: {backend.unavailable_reason()}")
+        raise MissingDevice(f"device {found} is not available: {backend.unavailable_reason()}")
     if not backend.indexed:
         return device(found.type)
     index = backend.current_index() if found.index is None else found.index

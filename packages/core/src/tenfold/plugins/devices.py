@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from tenfold.dispatch.devices import Backend
+from tenfold.dispatch.devices import Backend, MissingDevice
 from tenfold.plugins.discovery import Plugin, PluginError
 from tenfold.plugins.loading import CACHES, LOCK, OWN_DEVICES, failed_note, hook_results, only_cause, problems
 
@@ -45,7 +45,7 @@ def backend_of(device_type: str) -> Backend:
     if owners:
         return owners[0][1]
     if device_type == "cuda":
-        raise RuntimeError(
+        raise MissingDevice(
             "device 'cuda' is in the package tenfold-backend-cuda: pip install tenfold-backend-cuda" + failed_note()
         )
     known = ", ".join(sorted(backends()))
