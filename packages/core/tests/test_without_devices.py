@@ -39,7 +39,8 @@ def test_what_is_raised_for_a_device_that_is_not_here():
     code = """
 import tenfold
 
-calls = [lambda: tenfold.tensor([1], device="cuda"), lambda: tenfold.zeros(2).to("cuda"), lambda: tenfold.zeros(2, device="cuda:0")]
+x = tenfold.ones(2)
+calls = [lambda: tenfold.tensor([1], device="cuda"), lambda: x.to("cuda"), lambda: tenfold.zeros(2, device="cuda:0")]
 for call in calls * (not tenfold.cuda.is_available()):
     for kind in (RuntimeError, AssertionError):  # PyTorch's with CUDA but no driver, and its without CUDA
         try:

@@ -292,6 +292,8 @@ def detach_(input: Tensor) -> Tensor:
     """
     if input._base is not None:
         raise RuntimeError("Can't detach views in-place. Use detach() instead")
+    if input._key.level is not None:
+        input._array = input.detach()._array  # without the tangent
     if input._node is not None:
         SERVICES.autograd().rest(input)
     return input
