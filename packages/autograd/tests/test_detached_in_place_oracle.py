@@ -12,7 +12,9 @@ import tenfold
 torch = pytest.importorskip("torch")
 
 pytestmark = pytest.mark.filterwarnings(  # what PyTorch says of itself
-    "ignore:.torch.jit:DeprecationWarning", "ignore:There is a performance drop:UserWarning", "ignore::UserWarning:torch.fx.graph"
+    "ignore:.torch.jit:DeprecationWarning",
+    "ignore:There is a performance drop:UserWarning",
+    "ignore:Attempted to insert a get_attr Node:UserWarning",
 )
 
 
