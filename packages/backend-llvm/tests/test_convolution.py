@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import sys
 from itertools import product
 
 import numpy as np
 import pytest
 
 import tenfold
-from tenfold.llvm import products, session
+from tenfold.llvm import planes, products, session
 from tenfold.llvm.kernels import conv
 from tenfold.llvm.storage import FLOAT32, FLOAT64
 
@@ -180,3 +181,20 @@ def test_memory_order_of_the_arguments_changes_no_number():
     for mask in product((False, True), repeat=3):
         arguments = [b if m else a for a, b, m in zip(apart, whole, mask, strict=True)]
         assert tenfold.equal(tenfold.nn.functional.conv2d(*arguments), expected), mask
+
+
+def test_tables_of_a_large_plane_are_not_made_number_by_number():
+    """A new size of image had taken as long as a hundred convolutions of it."""
+    calls = []
+    reading = planes.forward(planes.Window((3, 3), (1, 1), (1, 1), (1, 1), (301, 400), (301, 400)))
+    sys.setprofile(lambda frame, event, _: calls.append(event))
+    try:
+        plane = planes.Plane(reading, 2, 4, parted=False)
+    finally:
+        sys.setprofile(None)
+    assert len(calls) < 2000
+    assert plane.pixels[:2].tolist() == [0, 4]
+    assert plane.pixels[400] == plane.line == 402 * 4
+    assert plane.pixels[120399] == (300 * 402 + 399) * 4
+    assert plane.taps.tolist()[:4] == [0, 4, 8, 402 * 4]
+    assert plane.taps[9] == 303 * 402 * 4

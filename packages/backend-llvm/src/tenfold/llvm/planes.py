@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import lru_cache
-from itertools import pairwise, product
+from itertools import pairwise
 from math import prod
 from typing import Any
 
@@ -71,9 +72,16 @@ def backward(window: Window, phase: Sizes) -> tuple[tuple[slice, ...], Reading |
     return tuple(taps), Reading(window.outputs, tuple(outputs), ones, tuple(before), tuple(lengths), tuple(offsets))
 
 
-def _table(values: Any, size: int, filled: int = 0) -> Array:
+def _combined(distances: Iterable[Array]) -> Array:
+    """The sums of one distance along each dimension, of the last fastest: large planes have a million pixels."""
+    found = np.zeros(1, np.int64)
+    for along in distances:
+        found = np.add.outer(found, along).reshape(-1)
+    return found
+
+
+def _table(found: Array, size: int, filled: int = 0) -> Array:
     """Distances in elements as bytes, the last one repeated up to `filled`."""
-    found = np.fromiter(values, np.int64)
     if filled > len(found):
         found = np.concatenate([found, np.full(filled - len(found), found[-1])])
     return found * size
@@ -108,29 +116,25 @@ class Plane:
         self.beyond = 2 * 64
         self.positions, self.length = prod(reading.outputs), reading.outputs[-1]
         jumps = self.lengths and [1 if parted else s for s in reading.stride]
-        ranges = [range(0, o * j, j) for o, j in zip(reading.outputs, jumps, strict=True)]
-        self.pixels = _table(map(self._place, product(*ranges)), size, -(-self.positions // GROUP) * GROUP)
-        self.rows = _table(map(self._place, product(*ranges[:-1])), size)
-        taps = np.fromiter(map(self._phased, product(*reading.offsets)), np.int64)
+        along = [np.arange(o) * (j * step) for o, j, step in zip(reading.outputs, jumps, self.steps, strict=True)]
+        self.pixels = _table(_combined(along), size, -(-self.positions // GROUP) * GROUP)
+        self.rows = _table(_combined(along[:-1]), size)
+        taps = _combined(self._phased(axis, np.array(places)) for axis, places in enumerate(reading.offsets))
         every = (np.arange(channels, dtype=np.int64)[:, None] * self.size + taps).reshape(-1)
         self.taps = every * size
         self.filled_taps = _table(every, size, -(-len(every) // GROUP) * GROUP)
-        inside = [range(b, b + i) for b, i in zip(reading.before, reading.inputs, strict=True)]
-        self.sources = _table((self._phased((*at, 0)) for at in product(*inside[:-1])), size)
+        inside = [np.arange(b, b + i) for b, i in zip(reading.before, reading.inputs, strict=True)]
+        self.sources = _table(_combined(self._phased(axis, places) for axis, places in enumerate(inside[:-1])), size)
         self.phases = self._phases(reading)
         self.line = self.lengths[-1] * size
         self.height, self.falling = _rows_of_taps(reading)
         self.run = Run() if self.stride[-1] > 1 else _run_of_taps(reading.offsets[-1])
 
-    def _place(self, index: Sizes) -> int:
-        return sum(i * step for i, step in zip(index, self.steps, strict=False))
-
-    def _phased(self, index: Sizes) -> int:
-        """Where an element of the padded plane lies."""
-        phase = 0
-        for i, s in zip(index, self.stride, strict=True):
-            phase = phase * s + i % s
-        return phase * prod(self.lengths) + self._place(tuple(i // s for i, s in zip(index, self.stride, strict=True)))
+    def _phased(self, axis: int, places: Array) -> Array:
+        """How far elements at these places of a dimension lie from the first: phases are whole planes, one behind the other."""
+        stride = self.stride[axis]
+        plane = prod(self.lengths) * prod(self.stride[axis + 1 :])
+        return places % stride * plane + places // stride * self.steps[axis]
 
     def _phases(self, reading: Reading) -> Array:
         """Of each phase of a row: its first element in the input, where that goes, and how many there are."""
