@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import tracemalloc
+
+import numpy as np
 import pytest
 
 import tenfold
 from tenfold import random
+from tenfold.random import sampling
+from tenfold.random.generator import Generator
 
 
 def test_seeds_and_states() -> None:
@@ -58,3 +63,21 @@ def test_backends_hear_of_the_seed() -> None:
     finally:
         del backend.manual_seed
     assert heard == [5]
+
+
+def test_uniform_takes_little_room_beside_its_samples() -> None:
+    generator = Generator().manual_seed(0)
+    tracemalloc.start()
+    sampling.uniform(generator, 1 << 21, np.float32, -1.0, 1.0)
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert peak < 1.5 * (1 << 23)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64, np.float16])
+def test_uniform_in_pieces_goes_on_in_the_stream(dtype: type) -> None:
+    count = (1 << 16) + 5
+    whole = sampling.uniform(Generator().manual_seed(1), count, dtype, 2.0, 5.0)
+    generator = Generator().manual_seed(1)
+    parts = [sampling.uniform(generator, n, dtype, 2.0, 5.0) for n in (20000, 20000, count - 40000)]
+    assert np.concatenate(parts).tolist() == whole.tolist()

@@ -41,6 +41,7 @@ _WIDE_RANGE = 1 << 28  # ranges from here on take a 64-bit word, so that the rem
 _WIDE_PERMUTATION = (1 << 32) // 20
 TWO_PI = 2 * math.pi
 _BLOCK = 16  # normals are made in blocks of 8 pairs
+_PIECE = 1 << 15  # what is scaled at once: it takes five times the room
 
 
 def uniform(generator: Generator, shape: Shape, dtype: DTypeLike = np.float32, low: float = 0.0, high: float = 1.0) -> Array:
@@ -63,12 +64,14 @@ def uniform(generator: Generator, shape: Shape, dtype: DTypeLike = np.float32, l
     check_interval(low, high, dtype)
     count = math.prod(sizes_of(shape))
     wide = dtype == np.float64
-    u: Array = units64(generator, count) if wide else _units32(generator, count)
-    if (low, high) != (0, 1):
-        u = fma64(u, high - low, low) if wide else _scaled32(u, np.float32(high) - np.float32(low), low)
-    samples = u.astype(dtype, copy=False)
-    if dtype.itemsize == 2 or (low, high) != (0, 1):
-        samples[samples == dtype.type(high)] = low  # rounding reached the open end
+    samples = np.empty(count, dtype)
+    for start in range(0, count, _PIECE):
+        piece = samples[start : start + _PIECE]
+        u: Array = units64(generator, piece.size) if wide else _units32(generator, piece.size)
+        if (low, high) != (0, 1):
+            u = fma64(u, high - low, low) if wide else _scaled32(u, np.float32(high) - np.float32(low), low)
+        piece[:] = u
+        piece[piece == dtype.type(high)] = low  # rounding reached the open end
     return samples.reshape(sizes_of(shape))
 
 
