@@ -81,3 +81,11 @@ def test_uniform_in_pieces_goes_on_in_the_stream(dtype: type) -> None:
     generator = Generator().manual_seed(1)
     parts = [sampling.uniform(generator, n, dtype, 2.0, 5.0) for n in (20000, 20000, count - 40000)]
     assert np.concatenate(parts).tolist() == whole.tolist()
+
+
+@pytest.mark.filterwarnings("ignore:ComplexHalf")
+def test_complex_halves_are_no_views() -> None:
+    for x in (tenfold.randn(2, dtype=tenfold.complex32), tenfold.rand(2, dtype=tenfold.complex32, requires_grad=True)):
+        assert not x._is_view()
+        assert tenfold.view_as_real(x)._base is x
+        assert not x.detach_().requires_grad

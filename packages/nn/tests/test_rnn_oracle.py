@@ -174,3 +174,15 @@ def test_infinite_gradients_stop_at_closed_units():
         closed = -lib.ones(3, 1, 1).requires_grad_()
         found.append([first.tolist(), lib.autograd.grad(layer(closed)[0], closed, weights)[0].tolist()])
     np.testing.assert_array_equal(*found)
+
+
+@pytest.mark.parametrize("name", ["RNN", "GRU", "LSTM"])
+@pytest.mark.parametrize("layers", [1, 2])
+def test_the_last_states_are_detached_in_place(name: str, layers: int) -> None:
+    """As truncated backpropagation through time does between two stretches; of one layer they had been views."""
+    for lib in (torch, tenfold):
+        network = getattr(lib.nn, name)(2, 3, layers)
+        _, last = network(lib.ones(4, 1, 2))
+        for state in last if isinstance(last, tuple) else (last,):
+            assert state.detach_().requires_grad is False
+        network(lib.ones(4, 1, 2), last)[0].sum().backward()

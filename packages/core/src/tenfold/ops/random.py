@@ -62,7 +62,8 @@ def drawn(draw: str, generator: Any, shape: Any, dtype: Any, device: Any, requir
 def _drawn_pairs(draw: str, generator: Any, shape: Any, device: Any, requires_grad: bool, *parameters: Any) -> Tensor:
     """Samples whose parts are drawn in half precision; normal ones have half of the variance in each part."""
     pairs = drawn(draw, generator, (*shape, 2), dtypes.float16, device, False, *parameters)
-    result = view_as_complex(pairs * 0.5**0.5 if draw == "normal" else pairs)
+    view = view_as_complex(pairs * 0.5**0.5 if draw == "normal" else pairs)
+    result = wrap(view._array, view._key)
     return result.requires_grad_(True) if requires_grad else result
 
 

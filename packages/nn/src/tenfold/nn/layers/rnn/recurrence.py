@@ -84,6 +84,4 @@ def run_layers(
         data = tenfold.cat(outputs, 1) if directions == 2 else outputs[0]
         if dropout and first + directions < len(groups):
             data = F.dropout(data, dropout, True)
-    if len(lasts) == 1:
-        return data, tuple(part.unsqueeze(0) for part in lasts[0])
     return data, tuple(tenfold.stack(parts) for parts in zip(*lasts, strict=True))
