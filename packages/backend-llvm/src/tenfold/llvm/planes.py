@@ -134,7 +134,8 @@ class Plane:
         """How far elements at these places of a dimension lie from the first: phases are whole planes, one behind the other."""
         stride = self.stride[axis]
         plane = prod(self.lengths) * prod(self.stride[axis + 1 :])
-        return places % stride * plane + places // stride * self.steps[axis]
+        apart: Array = places % stride * plane + places // stride * self.steps[axis]
+        return apart
 
     def _phases(self, reading: Reading) -> Array:
         """Of each phase of a row: its first element in the input, where that goes, and how many there are."""

@@ -33,7 +33,7 @@ class Differentiable(Conversions):
     def requires_grad_(self: Any, requires_grad: bool = True) -> Any:
         """Ask autograd to record operators on this leaf (or no longer)."""
         if type(requires_grad) is not bool:
-            as_bool(requires_grad, "requires_grad_", "value")
+            as_bool(requires_grad, "requires_grad_", "value")  # type: ignore[unreachable]
         node = self._node
         wrapped = self._key.level is not None and not self._key.transform.by_hand
         if wrapped or (node is not None and SERVICES.autograd().is_transformed(node)):

@@ -215,7 +215,7 @@ def pad_sequence(sequences: Any, batch_first: bool = False, padding_value: float
     if not isinstance(sequences, (Iterable, Tensor)):
         raise RuntimeError(f"pad_sequence: Expected iterable for input sequences, but got arg of type: {type(sequences)}")
     if type(batch_first) is not bool:
-        as_bool(batch_first, "pad_sequence", "batch_first")
+        as_bool(batch_first, "pad_sequence", "batch_first")  # type: ignore[unreachable]
     if padding_side not in ("left", "right"):
         raise RuntimeError(f"pad_sequence: padding_side should be either 'right' or 'left', got {padding_side!r}")
     parts = list(sequences)
