@@ -19,7 +19,9 @@ from tenfold.types.dtypes import float32, float64, int64, type_name
 
 
 @composite("statistics", method=None)
-def var_mean(input: Tensor, dim: Any = None, unbiased: bool | None = None, keepdim: bool = False, *, correction: Any = None) -> Any:
+def var_mean(
+    input: Tensor, dim: Any = None, unbiased: bool | None = None, keepdim: bool = False, *, correction: Any = None
+) -> Any:
     """Variance and mean.
 
     >>> import tenfold
@@ -34,7 +36,9 @@ def var_mean(input: Tensor, dim: Any = None, unbiased: bool | None = None, keepd
 
 
 @composite("statistics", method=None)
-def std_mean(input: Tensor, dim: Any = None, unbiased: bool | None = None, keepdim: bool = False, *, correction: Any = None) -> Any:
+def std_mean(
+    input: Tensor, dim: Any = None, unbiased: bool | None = None, keepdim: bool = False, *, correction: Any = None
+) -> Any:
     """Standard deviation and mean.
 
     >>> import tenfold
