@@ -74,6 +74,7 @@ TAIL = {
 }  # fmt: skip
 # e**(x**2 / 2) times the normal distribution of -x in t = (x - 3) / (x + 3), for 0 <= x <= 14.5, where it ends in float32
 NORMAL_END, NORMAL_CENTER = 14.5, 3.0
+SCALED = 64  # powers of two by which its exponential is larger, so that it stays a normal number
 NORMAL = (0.12151394784450531, -0.20640261471271515, 0.12322501838207245, -0.04621325433254242, 0.0061322362162172794,
           0.0029044789262115955, -0.00098437222186476, -0.000339674559654668, 0.0001162496191682294,
           5.415194027591497e-05)  # fmt: skip
@@ -241,25 +242,26 @@ def erfc(x: Expr) -> Expr:
     return select(a < 1.0, 1.0 - _erf_of_small(x), select(x < 0.0, 2.0 - tail, tail))
 
 
-def _normal(x: Expr) -> tuple[Expr, Expr]:
-    """The probability that a normal number is below x, and e**(-x**2 / 2); float32."""
-    a = at_most(abs(x), NORMAL_END)
-    square = a * a
-    rest = fma(a, a, -square) * -0.5  # the rounding error of the square, which the exponential would enlarge
-    e = _exp_within_limits(square * -0.5)
-    e = fma(rest, e, e)
-    tail = e * paired_polynomial((a - NORMAL_CENTER) / (a + NORMAL_CENTER), NORMAL)
-    return select(x < 0.0, tail, 1.0 - tail), e
-
-
-def normal_distribution(x: Expr) -> Expr:
-    """The probability that a normal number is below x: erfc(-x / sqrt(2)) / 2. In float32 by one polynomial; 8 ulp."""
-    return _normal(x)[0] if x.type == "float" else erfc(x * -root(0.5)) * 0.5
+def _normal(a: Expr) -> tuple[Expr, Expr]:
+    """For a >= 0 the probability that a normal number is above a, 8 ulp, and e**(-a**2 / 2) times 2**64; float32."""
+    a = at_most(a, NORMAL_END)
+    shifted = fma(a * a, -0.5 * LOG2_E, MAGIC["float"])
+    n = shifted - MAGIC["float"]
+    high, low = LN2["float"]
+    # The square's rounding error would grow with the exponential: it is rounded once the multiple of ln 2 is taken off.
+    r = fma(n, -low, fma(a * -0.5, a, -(n * high)))
+    e = fma(r, fma(r, polynomial(r, EXP["float"]), 1.0), 1.0)
+    e = e * from_bits(shift("shl", bits(shifted) - MAGIC_BITS["float"] + (BIAS["float"] + SCALED), MANTISSA["float"]))
+    center = (a - NORMAL_CENTER) / (a + NORMAL_CENTER)
+    return e * paired_polynomial(center, [c * 2.0**-SCALED for c in NORMAL]), e
 
 
 def gelu(x: Expr) -> Expr:
-    """x times the normal distribution of x."""
-    return x * normal_distribution(x)
+    """x times the probability that a normal number is below x: max(x, 0) - |x| P(above |x|), infinite at infinity."""
+    if x.type != "float":
+        return x * (erfc(x * -root(0.5)) * 0.5)
+    a = abs(at_most(x, NORMAL_END))
+    return select(x < 0.0, 0.0, x) - a * _normal(a)[0]
 
 
 GELU_SCALE, GELU_CUBE = root(2 / pi), 0.044715
@@ -276,9 +278,13 @@ def gelu_tanh(x: Expr) -> Expr:
 
 
 def gelu_gradient(g: Expr, x: Expr) -> Expr:
-    """g (F(x) + x F'(x)) of the normal distribution F."""
-    probability, e = _normal(x) if x.type == "float" else (normal_distribution(x), exp(x * x * -0.5))
-    return g * fma(x, e * (1 / root(2 * pi)), probability)
+    """g (F(x) + x F'(x)) of the normal distribution F; with d = |x| F'(|x|) - F(-|x|) it is g (1 + d), below zero g -d."""
+    if x.type != "float":
+        return g * fma(x, exp(x * x * -0.5) * (1 / root(2 * pi)), erfc(x * -root(0.5)) * 0.5)
+    a = abs(x)
+    tail, e = _normal(a)
+    d = fma(a, e * (2.0**-SCALED / root(2 * pi)), -tail)
+    return g * select(x < 0.0, -d, d + 1.0)
 
 
 def gelu_tanh_gradient(g: Expr, x: Expr) -> Expr:
