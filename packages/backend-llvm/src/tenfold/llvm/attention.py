@@ -20,8 +20,8 @@ from tenfold.llvm.products import HEAD, Tile
 from tenfold.llvm.storage import Stored
 from tenfold.llvm.writer import Function, Vectors, registers
 
-QUERIES, KEYS = 48, 96  # of a block of the forward function: multiples of all tiles' rows and widths
-KEPT = KEYS * 256  # elements of a head's keys that stay turned for all of its queries
+QUERIES, KEYS = 48, 128  # of a block of the forward function: multiples of all tiles' rows and widths
+KEPT = KEYS * 192  # elements of a head's keys that stay turned for all of its queries
 MASKS = ("", "keep", "add")
 
 
