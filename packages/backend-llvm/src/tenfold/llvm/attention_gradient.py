@@ -80,10 +80,8 @@ def _deltas(w: Blocks, g: str, out: str, deltas: str) -> None:
     """Of each query the sum of the gradient times the result."""
     f, v, t = w.f, w.v, w.t
     with f.loop(0, w.queries) as i:
-        sum_ = f.variable(v.type, "")
-        f.do(f"store {v.type} zeroinitializer, ptr {sum_}")
         line, given = w.row("out", out, i), w.row("g", g, i)
-        with f.loop(0, w.a.value, v.lanes) as d:
-            value = v.fma(v.load(v.place(given, d)), v.load(v.place(line, d)), f.let(f"load {v.type}, ptr {sum_}"))
-            f.do(f"store {v.type} {value}, ptr {sum_}")
-        f.do(f"store {t} {v.total(f.let(f'load {v.type}, ptr {sum_}'))}, ptr {v.place(deltas, i)}")
+        sums = ["zeroinitializer"] * 2  # two chains, neither of which waits for the other
+        for n, d in enumerate(range(0, w.a.value, v.lanes)):
+            sums[n % 2] = v.fma(v.load(v.place(given, d)), v.load(v.place(line, d)), sums[n % 2])
+        f.do(f"store {t} {v.total(f.let(f'fadd {v.type} {sums[0]}, {sums[1]}'))}, ptr {v.place(deltas, i)}")
