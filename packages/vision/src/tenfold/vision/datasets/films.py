@@ -5,7 +5,7 @@ from __future__ import annotations
 import bisect
 import importlib
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
@@ -60,10 +60,11 @@ def read_pictures(path: str | os.PathLike[str], first: int, last: int) -> Tensor
         IndexError: the film ends before.
     """
     found: list[np.ndarray[Any, Any]] = []
+    shown = pixels()
     with player().open(os.fspath(path)) as container:
         for number, frame in _numbered(container, film(path), first):
             if number >= first:
-                found.append(frame.to_ndarray(format="rgb24"))
+                found.append(shown(frame))
             if number >= last:
                 break
     if len(found) < last - first + 1:
@@ -106,6 +107,16 @@ def read_sound(path: str | os.PathLike[str], start_s: float, end_s: float) -> Te
         whole = np.concatenate(parts, axis=1)
         low, high = (min(max(round((second - begun) * stream.rate), 0), whole.shape[1]) for second in (start_s, end_s))
     return tenfold.from_numpy(np.ascontiguousarray(whole[:, low:high]))
+
+
+def pixels() -> Callable[[Any], np.ndarray[Any, Any]]:
+    """What makes a film's frames arrays of bytes (H, W, 3).
+
+    It has a converter of its own: PyAV keeps one for each thread, and a process that was forked waits for ever for that one's helpers.
+    """
+    player()
+    converter = importlib.import_module("av.video.reformatter").VideoReformatter()
+    return lambda frame: converter.reformat(frame, format="rgb24").to_ndarray()
 
 
 def player() -> Any:

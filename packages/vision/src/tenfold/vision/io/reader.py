@@ -33,7 +33,8 @@ class VideoReader:
     """
 
     def __init__(self, src: str | os.PathLike[str] | bytes | Tensor, stream: str = "video", num_threads: int = 0) -> None:
-        av = importlib.import_module("tenfold.vision.datasets.films").player()
+        films = importlib.import_module("tenfold.vision.datasets.films")
+        av, self._shown = films.player(), films.pixels()
         try:
             self.container = av.open(_source(src))
         except (av.error.FFmpegError, OSError) as error:
@@ -91,7 +92,7 @@ class VideoReader:
     def __next__(self) -> dict[str, Any]:
         frame = next(self._frames)
         if self._stream.type == "video":
-            data = frame.to_ndarray(format="rgb24").transpose(2, 0, 1)
+            data = self._shown(frame).transpose(2, 0, 1)
         elif self._stream.type == "audio":
             data = _planes(frame).T
         else:

@@ -70,9 +70,10 @@ def _pictures(path: str, start: Time, last: Time, unit: str) -> tuple[Tensor, Fr
         low = math.floor(start / step) if unit == "sec" else low
         if low > 0:
             container.seek(math.floor(low), stream=stream)
+        shown = _films().pixels()
         for frame in container.decode(stream):
             if low <= frame.pts <= high:
-                found.append((frame.pts, frame.to_ndarray(format="rgb24")))
+                found.append((frame.pts, shown(frame)))
             if frame.pts >= high:
                 break
     if not found:
