@@ -112,7 +112,7 @@ def read_sound(path: str | os.PathLike[str], start_s: float, end_s: float) -> Te
 def pixels() -> Callable[[Any], np.ndarray[Any, Any]]:
     """What makes a film's frames arrays of bytes (H, W, 3).
 
-    It has a converter of its own: PyAV keeps one for each thread, and a process that was forked waits for ever for that one's helpers.
+    It has a converter of its own: PyAV keeps one for each thread, for whose helpers a forked process waits for ever.
     """
     player()
     converter = importlib.import_module("av.video.reformatter").VideoReformatter()
