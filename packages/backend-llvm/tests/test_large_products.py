@@ -151,6 +151,58 @@ def test_operators(lead):
     right(functional.linear(tensors[0], tensors[1], odd).detach().numpy().reshape(512, 192), flat, w.T, c)
 
 
+def layouts(x):
+    """An array's numbers in memory of each kind that a plan tells apart."""
+    yield x
+    yield np.concatenate([x, x], -1)[..., : x.shape[-1]]
+    yield np.ascontiguousarray(x.swapaxes(-2, -1)).swapaxes(-2, -1)
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("lead", [(512,), (4, 128), (2, 2, 128)])
+def test_a_planned_product_does_not_enter_python(lead, dtype, monkeypatch):
+    kernels, (x, w, c) = table("cpu"), (RNG.standard_normal(shape).astype(dtype) for shape in ((*lead, 160), (192, 160), (192,)))
+    calls = [
+        lambda a=a, b=b, name=name: (kernels.linear(a, b, c), kernels.linear(a, b, None), getattr(kernels, name)(a, b.T))
+        for a in layouts(x) for b in layouts(w) for name in (("matmul", "mm") if len(lead) == 1 else ("matmul",))
+        if a.strides[-1] == a.itemsize or len(lead) == 1
+    ]  # fmt: skip
+    large_calls.forget()
+    first = [call() for call in calls]
+    right(first[0][0].reshape(512, 192), x.reshape(-1, 160), w.T, c)
+    asked = []
+    plan = large_calls._product
+    monkeypatch.setattr(large_calls, "_product", lambda *arguments: asked.append(arguments) or plan(*arguments))
+    for call, before in zip(calls, first):
+        for got, expected in zip(call(), before):
+            np.testing.assert_array_equal(got, expected)
+            assert got.shape == (*lead, 192)
+            assert got.flags.num == expected.flags.num
+    assert len(asked) <= 2  # who share a place in the table
+    asked.clear()
+    kernels.linear(x, w, c)
+    assert not asked
+
+
+def test_a_plan_serves_no_other_call(threads, monkeypatch):
+    kernels, (x, w) = table("cpu"), (RNG.standard_normal(shape).astype(np.float32) for shape in ((512, 160), (160, 192)))
+    expected = kernels.mm(x, w)
+    assert kernels.mm(x.astype(np.float64), w.astype(np.float64)).dtype == np.float64
+    misaligned = np.zeros(x.nbytes + 1, np.uint8)[1:].view(np.float32).reshape(x.shape)
+    misaligned[...] = x
+    np.testing.assert_allclose(kernels.mm(misaligned, w), expected, rtol=1e-4, atol=1e-4)
+    part = np.ma.MaskedArray(x)
+    np.testing.assert_allclose(np.asarray(kernels.mm(part, w)), expected, rtol=1e-4, atol=1e-4)
+    asked = []
+    plan = large_calls._product
+    monkeypatch.setattr(large_calls, "_product", lambda *arguments: asked.append(arguments) or plan(*arguments))
+    kernels.mm(x, w)
+    assert not asked
+    threads(3)
+    np.testing.assert_array_equal(kernels.mm(x, w), expected)
+    assert len(asked) == 1
+
+
 def test_addmm():
     a, b = RNG.standard_normal((512, 160)).astype(np.float32), RNG.standard_normal((160, 192)).astype(np.float32)
     for start in (RNG.standard_normal((512, 192)).astype(np.float32), RNG.standard_normal(192).astype(np.float32)):

@@ -60,11 +60,18 @@ class Many(NamedTuple):
 ALONE = Many()
 _PLANS: dict[Any, Plan | None] = {}  # None: left to BLAS
 MOST_PLANS = 1 << 10
+# The plans that native code finds by itself, an entry a row, as native/plans.ll reads them.
+ENTRIES, DTYPE, DIMENSIONS, SIZES, STEPS, MATRIX, BIASED, KEY_WORDS = 512, 0, 1, 2, 6, 10, 14, 15
+CODE, ITEMS_OF, CACHED, COUNT, NUMBERS, ENTRY_WORDS = 15, 16, 17, 18, 19, 64
+MOST_DIMENSIONS = STEPS - SIZES
+MULTIPLIER, LOW = 0x9E3779B97F4A7C15, 2**64 - 1
+NATIVE = np.zeros((ENTRIES, ENTRY_WORDS), np.int64)
 
 
 def forget(_: int = 0) -> None:
     """Plan anew: for another number of threads."""
     _PLANS.clear()
+    NATIVE[:, DTYPE] = 0
 
 
 on_change(forget)
@@ -90,6 +97,35 @@ def _product(a: Array, b: Array, b_shape: tuple[int, ...], b_strides: tuple[int,
     if plan is None or type(a) is not np.ndarray or type(b) is not np.ndarray or not (a.flags.aligned and b.flags.aligned):
         return NotImplemented
     return run(plan, a, b, start)
+
+
+def _enter(a: Array, b_shape: tuple[int, ...], b_strides: tuple[int, ...], biased: bool) -> None:
+    """Let native code find a plan: it asks for those that it does not know."""
+    plan = _PLANS.get((a.dtype, a.shape, a.strides, a.dtype, b_shape, b_strides, 0))
+    if plan is None or a.ndim > MOST_DIMENSIONS or NUMBERS + len(plan.numbers) > ENTRY_WORDS or a.dtype is not plan.dtype:
+        return  # a dtype that is no more could have had the place of another
+    entry = [0] * ENTRY_WORDS
+    entry[DTYPE], entry[DIMENSIONS], entry[BIASED] = id(a.dtype), a.ndim, biased
+    entry[SIZES : SIZES + a.ndim], entry[STEPS : STEPS + a.ndim] = a.shape, a.strides
+    entry[MATRIX:BIASED] = *b_shape, *b_strides
+    entry[CODE], entry[ITEMS_OF], entry[COUNT] = plan.address, plan.items, len(plan.numbers)
+    entry[CACHED] = plan.allocate is not np.empty
+    entry[NUMBERS : NUMBERS + len(plan.numbers)] = plan.numbers
+    mixed = 0
+    for word in entry[:KEY_WORDS]:
+        mixed = (mixed ^ word & LOW) * MULTIPLIER & LOW
+    place = mixed >> 55
+    NATIVE[place ^ 1 if NATIVE[place, DTYPE] and not NATIVE[place ^ 1, DTYPE] else place] = entry
+
+
+def large_gated(beneath: Any, arguments: int, turned: bool) -> Any:
+    """The kernel of products that were planned before, around the one that plans; `turned`: the second matrix is."""
+    session = sessions.session()
+    if session is None:
+        return beneath
+    words = np.array([id(beneath), arguments, turned, NATIVE.ctypes.data], np.int64)
+    session.native.keep.append((words, beneath))
+    return session.native.builtin("large_gate", words)
 
 
 def run(plan: Plan, a: Array, b: Array, start: Array | None = None) -> Array:
@@ -200,7 +236,9 @@ def matmul(input: Any, other: Any) -> Any:
     """Two matrices, or a batch of rows with one matrix."""
     if input.ndim < 2 or other.ndim != 2 or input.shape[-1] != other.shape[0]:
         return NotImplemented
-    return product(input, other)
+    found = product(input, other)
+    _enter(input, other.shape, other.strides, False)
+    return found
 
 
 def mm(input: Any, mat2: Any) -> Any:
@@ -213,7 +251,10 @@ def linear(input: Any, weight: Any, bias: Any) -> Any:
         return NotImplemented
     if bias is not None and (bias.dtype is not input.dtype or bias.shape != weight.shape[:1] or not bias.flags.carray):
         return NotImplemented
-    return _product(input, weight, weight.shape[::-1], weight.strides[::-1], bias)
+    shape, strides = weight.shape[::-1], weight.strides[::-1]
+    found = _product(input, weight, shape, strides, bias)
+    _enter(input, shape, strides, bias is not None)
+    return found
 
 
 def addmm(input: Any, mat1: Any, mat2: Any, beta: Any, alpha: Any) -> Any:

@@ -51,7 +51,8 @@ def large(name: str, arguments: int) -> Callable[[Any], Any]:
 def gate(name: str, arguments: int = 2, turned: bool = False) -> Callable[[Any], Any]:
     def wrap(beneath: Any) -> Any:
         lead(name, strided=True)
-        return product_gated(large(name, arguments)(beneath), arguments, turned)
+        planned = large_calls.large_gated(large(name, arguments)(beneath), arguments, turned)
+        return product_gated(planned, arguments, turned)
 
     return wrap
 

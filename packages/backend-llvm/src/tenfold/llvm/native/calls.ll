@@ -38,6 +38,12 @@ define internal i64 @word(ptr %words, i64 %index) alwaysinline {
   ret i64 %v
 }
 
+define internal void @set_word(ptr %words, i64 %index, i64 %value) alwaysinline {
+  %p = getelementptr i64, ptr %words, i64 %index
+  store i64 %value, ptr %p
+  ret void
+}
+
 define internal ptr @pointer(ptr %words, i64 %index) alwaysinline {
   %p = getelementptr ptr, ptr %words, i64 %index
   %v = load ptr, ptr %p

@@ -3,12 +3,6 @@
 
 ; A geometry: 0 dimensions, 1 bytes from the array's beginning, from 8 on sizes, from 40 on steps in bytes.
 
-define internal void @set_word(ptr %words, i64 %index, i64 %value) alwaysinline {
-  %p = getelementptr i64, ptr %words, i64 %index
-  store i64 %value, ptr %p
-  ret void
-}
-
 ; A dimension's number, counted from the front; -1 where there is none.
 define i64 @which_dimension(ptr %object, i64 %nd) {
 entry:
