@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import gc
 import sys
+from contextlib import nullcontext
 
 import numpy as np
 import pytest
+from numpy.lib.stride_tricks import as_strided
 
 import tenfold
 from tenfold import nn
@@ -97,6 +99,7 @@ def same(a, b, x):
     assert a.requires_grad == b.requires_grad
     assert getattr(a.grad_fn, "name", str)() == getattr(b.grad_fn, "name", str)()
     assert (a._base is None) == (b._base is None)
+    assert getattr(a, "_origin", None) == getattr(b, "_origin", None)
     if a._base is not None:
         assert a._base is b._base
         assert a._storage is b._storage is x._storage
@@ -137,6 +140,70 @@ def test_nothing_else_is_entered(entered):
         assert entered(lambda: x.clone()[1])[:1] == ["<lambda>"]
     w[1]
     assert entered(lambda: w[1]) == ["<lambda>", "attach"]
+
+
+def test_nothing_else_is_entered_without_gradients_and_for_parts(entered):
+    w = tenfold.arange(48.0).view(2, 3, 8).requires_grad_()
+    parts = (w * 1).split(4, 2)
+    for call in (lambda: parts[1].view(2, 3, 2, 2), lambda: parts[1].transpose(0, 1), lambda: parts[0].select(0, 1)):
+        call()
+        assert entered(call) == ["<lambda>", "attach"]
+    x = tenfold.arange(24.0).view(4, 6).clone()
+    with tenfold.no_grad():
+        for call in (lambda: x[1], lambda: x.view(2, 12), lambda: x.t(), lambda: x.t().reshape(2, 3, 4), lambda: x[1:].t()):
+            call()
+            assert entered(call) == ["<lambda>"]
+
+
+@pytest.mark.parametrize("make", [lambda x: x.view(2, 12), lambda x: x[1:].t(), lambda x: x.view(2, 12)[0][3]])
+def test_views_without_gradients_are_marked(make):
+    found = []
+    for native in (True, False):
+        x = tenfold.arange(24.0).view(4, 6).clone()
+        with tenfold.no_grad(), nullcontext() if native else session().paths.suspended():
+            view = make(x)
+        storage = x.untyped_storage()
+        flags = [getattr(storage, name) for name in ("guarded", "listing", "marked", "noting", "unlisted")]
+        x.requires_grad_()
+        with pytest.raises(RuntimeError) as refusal:
+            view.mul_(2)
+        found.append((view._origin, flags, list(storage.views), str(refusal.value), view.tolist()))
+    assert found[0] == found[1]
+
+
+def several_pieces():
+    rng = np.random.default_rng(0)
+    for shape in ((4, 6, 8), (8, 12), (2, 3, 4, 6), (24,)):
+        for _ in range(60):
+            a = np.arange(np.prod(shape), dtype=np.float32).reshape(shape)
+            for _ in range(rng.integers(1, 3)):
+                how = rng.integers(3)
+                if how == 0:
+                    a = a.transpose(rng.permutation(a.ndim))
+                elif how == 1:
+                    a = a[tuple(slice(rng.integers(2), None, rng.integers(1, 3)) for _ in a.shape)]
+                else:
+                    a = as_strided(a, (*a.shape[:-1], 2, a.shape[-1]), (*a.strides[:-1], 0, a.strides[-1]))
+            yield rng, a
+
+
+def test_other_shapes_of_memory_in_several_pieces():
+    views = 0
+    for rng, a in several_pieces():
+        left, sizes = a.size, []
+        while left > 1:
+            sizes.append(int(rng.choice([n for n in range(2, left + 1) if left % n == 0])))
+            left //= sizes[-1]
+        halves = [*a.shape[:-1], 2, a.shape[-1] // 2]
+        for shape in (sizes, halves, [*sizes, 1], [1, *sizes], [-1, *sizes[1:]], a.shape):
+            x = tenfold.from_numpy(a)
+            for call in (lambda x, s=shape: x.view(s), lambda x, s=shape: x.reshape(s)):
+                got = outcome(call, x)
+                with session().paths.suspended():
+                    expected = outcome(call, x)
+                same(got, expected, x)
+                views += isinstance(got, tenfold.Tensor)
+    assert views > 500
 
 
 def through_views(w):

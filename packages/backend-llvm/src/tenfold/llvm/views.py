@@ -37,6 +37,8 @@ class Viewer:
         for field, place in places(Storage, FIELDS).items():
             native.cell(f"v_{field}_at").value = place
         native.cell("u_guarded_at").value = places(Storage, ("guarded",))["guarded"]
+        native.cell("v_origin_at").value = places(RUNTIME["Tensor"], ("_origin",))["_origin"]
+        native.point("v_no_grad", sys.intern("no_grad"))
         native.point("g_Ellipsis", Ellipsis)
         native.point("g_slice", slice)
         native.point("v_learn", self.learn)

@@ -177,15 +177,76 @@ no:
   ret i1 false
 }
 
-; Another shape of an array that lies in one piece and is not empty; one size may be -1.
+; Steps for sizes that a geometry has, over memory that does not lie in one piece: each run of the array's dimensions that do is cut
+; into sizes. No size may be 1, whose step could be anything.
+define internal i1 @cut_apart(ptr %array, ptr %geometry, i64 %count) {
+entry:
+  %nd = call i64 @dimensions(ptr %array)
+  %dims = call ptr @at(ptr %array, i64 32)
+  %steps = call ptr @at(ptr %array, i64 40)
+  br label %run
+run:
+  %left = phi i64 [%nd, %entry], [%d_here, %cut_done]
+  %sizes_left = phi i64 [%count, %entry], [%k, %cut_done]
+  %end = icmp eq i64 %left, 0
+  br i1 %end, label %all, label %begin
+begin:
+  %d = sub i64 %left, 1
+  %size = call i64 @word(ptr %dims, i64 %d)
+  %step = call i64 @word(ptr %steps, i64 %d)
+  %fine = icmp sgt i64 %size, 1
+  br i1 %fine, label %join, label %no
+join:
+  %d_here = phi i64 [%d, %begin], [%before, %joined]
+  %length = phi i64 [%size, %begin], [%longer, %joined]
+  %first = icmp eq i64 %d_here, 0
+  br i1 %first, label %cut, label %look
+look:
+  %before = sub i64 %d_here, 1
+  %before_size = call i64 @word(ptr %dims, i64 %before)
+  %before_step = call i64 @word(ptr %steps, i64 %before)
+  %whole = mul i64 %length, %step
+  %follows = icmp eq i64 %before_step, %whole
+  br i1 %follows, label %joined, label %cut
+joined:
+  %longer = mul i64 %length, %before_size
+  %before_fine = icmp sgt i64 %before_size, 1
+  br i1 %before_fine, label %join, label %no
+cut:
+  %k = phi i64 [%sizes_left, %join], [%sizes_left, %look], [%k1, %piece]
+  %product = phi i64 [1, %join], [1, %look], [%times, %piece]
+  %enough = icmp sge i64 %product, %length
+  br i1 %enough, label %cut_done, label %next
+next:
+  %none = icmp eq i64 %k, 0
+  br i1 %none, label %no, label %piece
+piece:
+  %k1 = sub i64 %k, 1
+  %k_at = add i64 %k1, 8
+  %wanted = call i64 @word(ptr %geometry, i64 %k_at)
+  %its_step = mul i64 %product, %step
+  %times = mul i64 %product, %wanted
+  call void @put_dimension(ptr %geometry, i64 %k1, i64 %wanted, i64 %its_step)
+  %piece_fine = icmp sgt i64 %wanted, 1
+  br i1 %piece_fine, label %cut, label %no
+cut_done:
+  %exact = icmp eq i64 %product, %length
+  br i1 %exact, label %run, label %no
+all:
+  %used = icmp eq i64 %sizes_left, 0
+  ret i1 %used
+no:
+  ret i1 false
+}
+
+; Another shape of an array that is not empty; one size may be -1.
 define internal i1 @reshaped(ptr %array, ptr %items, i64 %count, ptr %geometry) {
 entry:
   %total = call i64 @elements(ptr %array)
   %solid = call i1 @has_flags(ptr %array, i32 1)
   %some = icmp sgt i64 %total, 0
   %few = icmp slt i64 %count, 16
-  %c0 = and i1 %solid, %some
-  %c = and i1 %c0, %few
+  %c = and i1 %some, %few
   call void @set_word(ptr %geometry, i64 0, i64 %count)
   call void @set_word(ptr %geometry, i64 1, i64 0)
   br i1 %c, label %each, label %no
@@ -235,12 +296,17 @@ compare:
   %agrees = icmp eq i64 %product, %total
   br i1 %agrees, label %steps, label %no
 steps:
+  br i1 %solid, label %in_one_piece, label %apart
+apart:
+  %fits = call i1 @cut_apart(ptr %array, ptr %geometry, i64 %count)
+  ret i1 %fits
+in_one_piece:
   %dtype = call ptr @at(ptr %array, i64 56)
   %itemsize = call i64 @word(ptr %dtype, i64 5)
   br label %step
 step:
-  %left = phi i64 [%count, %steps], [%k, %put]
-  %so_far = phi i64 [%itemsize, %steps], [%so_far_next, %put]
+  %left = phi i64 [%count, %in_one_piece], [%k, %put]
+  %so_far = phi i64 [%itemsize, %in_one_piece], [%so_far_next, %put]
   %done = icmp eq i64 %left, 0
   br i1 %done, label %unchanged, label %put
 put:

@@ -11,8 +11,10 @@
 @v_listing_at = global i64 0
 @v_marked_at = global i64 0
 @v_noting_at = global i64 0
+@v_origin_at = global i64 0     ; of a tensor
 @v_unlisted_at = global i64 0
 @v_views_at = global i64 0
+@v_no_grad = global ptr null    ; the string "no_grad"
 
 declare i32 @PyArray_SetBaseObject(ptr, ptr)
 declare ptr @PyWeakref_NewRef(ptr, ptr)
@@ -144,8 +146,43 @@ no:
   ret i1 false
 }
 
-; The tensor of a view of another tensor, with the array whose reference it takes; null with an error.
-define internal ptr @tensor_view(ptr %tensor, ptr %array) {
+define internal void @set_true(ptr %object, ptr %place) alwaysinline {
+  %True = load ptr, ptr @g_True
+  call void @Py_IncRef(ptr %True)
+  call void @replace(ptr %object, ptr %place, ptr %True)
+  ret void
+}
+
+; Note on a view that it came about where a write to it cannot be recorded (`off`), or is a view of one that did: `_mark_view` of
+; tenfold.tensor.storage.
+define internal void @mark_view(ptr %t, ptr %tensor, ptr %storage, i1 %off) {
+entry:
+  br i1 %off, label %here, label %marks
+here:
+  %no_grad = load ptr, ptr @v_no_grad
+  br label %mark
+marks:
+  %True = load ptr, ptr @g_True
+  %marked = call ptr @field(ptr %storage, ptr @v_marked_at)
+  %is_marked = icmp eq ptr %marked, %True
+  br i1 %is_marked, label %inherit, label %done
+inherit:
+  %its = call ptr @field(ptr %tensor, ptr @v_origin_at)
+  %none = icmp eq ptr %its, null
+  br i1 %none, label %done, label %mark
+mark:
+  %origin = phi ptr [%no_grad, %here], [%its, %inherit]
+  call void @first_value(ptr %t, ptr @v_origin_at, ptr %origin)
+  call void @set_true(ptr %storage, ptr @v_marked_at)
+  call void @set_true(ptr %storage, ptr @v_noting_at)
+  call void @set_true(ptr %storage, ptr @u_guarded_at)
+  br label %done
+done:
+  ret void
+}
+
+; The tensor of a view of another tensor, with the array whose reference it takes; null with an error. `off`: gradients are.
+define internal ptr @tensor_view(ptr %tensor, ptr %array, i1 %off) {
 entry:
   %None = load ptr, ptr @g_None
   %known = call ptr @field(ptr %tensor, ptr @p_storage)
@@ -175,13 +212,12 @@ fill:
   call void @Py_IncRef(ptr %base)
   call void @replace(ptr %t, ptr @p_storage, ptr %storage)
   call void @replace(ptr %t, ptr @p_base, ptr %base)
+  call void @mark_view(ptr %t, ptr %tensor, ptr %storage, i1 %off)
   %node = call ptr @field(ptr %tensor, ptr @p_node)
   %free = icmp eq ptr %node, %None
   br i1 %free, label %unlisted, label %list
 unlisted:
-  %True = load ptr, ptr @g_True
-  call void @Py_IncRef(ptr %True)
-  call void @replace(ptr %storage, ptr @v_unlisted_at, ptr %True)
+  call void @set_true(ptr %storage, ptr @v_unlisted_at)
   ret ptr %t
 list:
   %views = call ptr @field(ptr %storage, ptr @v_views_at)
@@ -281,7 +317,7 @@ fail:
   ret i1 false
 }
 
-; Whether a view of this tensor may be made just so: its storage needs to look at no view.
+; Whether a view of this tensor may be made just so: its storage lists no views but those of a graph.
 define internal i1 @unobserved(ptr %tensor) {
 entry:
   %None = load ptr, ptr @g_None
@@ -301,9 +337,9 @@ kind:
   br i1 %known, label %ask, label %no
 ask:
   %False = load ptr, ptr @g_False
-  %noting = call ptr @field(ptr %storage, ptr @v_noting_at)
+  %listing = call ptr @field(ptr %storage, ptr @v_listing_at)
   %views = call ptr @field(ptr %storage, ptr @v_views_at)
-  %quiet = icmp eq ptr %noting, %False
+  %quiet = icmp eq ptr %listing, %False
   %listed = icmp ne ptr %views, null
   %fine = and i1 %quiet, %listed
   br i1 %fine, label %yes, label %no
@@ -321,9 +357,9 @@ entry:
   %s0 = call i64 @word(ptr %flags, i64 0)
   %s1 = call i64 @word(ptr %flags, i64 1)
   %s2 = call i64 @word(ptr %flags, i64 2)
-  %s01 = or i64 %s0, %s1
-  %s = or i64 %s01, %s2
+  %s = or i64 %s0, %s2
   %usual = icmp eq i64 %s, 0
+  %all_on = icmp eq i64 %s1, 0
   %unnamed = icmp eq ptr %names, null
   %some = icmp sgt i64 %n, 0
   %c0 = and i1 %usual, %unnamed
@@ -340,12 +376,21 @@ read:
   br i1 %unfit, label %slow, label %memory
 memory:
   %quiet = call i1 @unobserved(ptr %tensor)
-  br i1 %quiet, label %graph, label %slow
+  br i1 %quiet, label %here, label %slow
+here:
+  br i1 %all_on, label %graph, label %ask_thread
+ask_thread:  ; some thread has gradients off, perhaps this one
+  %on_here = call i1 @grad_is_on()
+  br label %graph
 graph:
+  %on = phi i1 [true, %here], [%on_here, %ask_thread]
+  %off = xor i1 %on, true
   %None = load ptr, ptr @g_None
   %node = call ptr @field(ptr %tensor, ptr @p_node)
   %free = icmp eq ptr %node, %None
-  br i1 %free, label %kernel, label %find_rule
+  br i1 %free, label %kernel, label %recorded
+recorded:
+  br i1 %on, label %find_rule, label %slow
 find_rule:
   %attach_name = call ptr @pointer(ptr %words, i64 4)
   %no_rule = icmp eq ptr %attach_name, null
@@ -372,7 +417,7 @@ clear:
   call void @PyErr_Clear()
   br label %slow
 wrap:
-  %t = call ptr @tensor_view(ptr %tensor, ptr %view)
+  %t = call ptr @tensor_view(ptr %tensor, ptr %view, i1 %off)
   %lost = icmp eq ptr %t, null
   br i1 %lost, label %fail, label %record
 record:
