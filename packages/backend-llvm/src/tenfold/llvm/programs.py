@@ -85,19 +85,28 @@ class Program(Compiled):
         """Run over `count` rows; False where there is no code."""
         address = self.address(*key)
         if address:
-            _launch()(address, count, max(1, GRAIN_ELEMENTS // max(1, length)), length, *arguments)
+            _launch()(address, *over_rows(count, length), *arguments)
         return bool(address)
 
     def columns(self, key: tuple[Any, ...], parts: int, length: int, width: int, *arguments: Any) -> bool:
         """Run over arrays (parts, length, width)."""
         address = self.address(*key)
         if address:
-            tile = min(TILE, width)
-            if parts < get_num_threads():  # each thread two shares, in whole lines of the cache
-                tile = min(TILE, -(-width // (2 * get_num_threads())) + 63 & -64)
-            grain = max(1, GRAIN_ELEMENTS // max(1, length * tile))
-            _launch()(address, parts * -(-width // tile), grain, length, width, tile, *arguments)
+            _launch()(address, *over_columns(parts, length, width), *arguments)
         return bool(address)
+
+
+def over_rows(count: int, length: int) -> tuple[int, ...]:
+    """Items, the fewest of a thread, and the sizes that a program over rows gets."""
+    return count, max(1, GRAIN_ELEMENTS // max(1, length)), length
+
+
+def over_columns(parts: int, length: int, width: int) -> tuple[int, ...]:
+    """The same for a program over the columns of arrays (parts, length, width)."""
+    tile, threads = min(TILE, width), get_num_threads()
+    if parts < threads:  # each thread two shares, in whole lines of the cache
+        tile = min(TILE, -(-width // (2 * threads)) + 63 & -64)
+    return parts * -(-width // tile), max(1, GRAIN_ELEMENTS // max(1, length * tile)), length, width, tile
 
 
 def _launch() -> Any:

@@ -15,6 +15,9 @@ from tenfold.dispatch.devices import CPU
 from tenfold.dispatch.runtime import RUNTIME, STATE
 from tenfold.tensor.tensor import wrap
 
+# Rules that a package has in code of its own, by operator: what they return, or None where the rule here has to do it.
+TOGETHER: dict[str, Any] = {}
+
 
 def is_unseen(x: Any) -> bool:
     """Whether a view of this tensor that is made now can be seen by nothing but the rule."""

@@ -25,6 +25,7 @@ class Walker:
 
     def __init__(self, native: Any) -> None:
         from tenfold.autograd import nodes, walking  # of an optional package, which has called this
+        from tenfold.autograd.rules import passing
 
         self.native, self.kind, self.known = native, walking.kind, 0
         self.table = (ctypes.c_int64 * (2 * CLASSES)).from_address(native.code.variable("w_classes"))
@@ -40,6 +41,9 @@ class Walker:
         for field, offset in found.items():
             native.cell(f"w_{field.removeprefix('_')}").value = offset
         walking.register_walk(native.builtin("walk", None, 0))
+        native.point("a_sum", sys.intern("sum"))
+        native.point("a_mm", sys.intern("mm"))
+        passing.TOGETHER["linear"] = native.builtin("linear_grads", None, 0)
 
     def learn(self, node: Any) -> int:
         """What a node is; or where the words of its class are, noted for all nodes to come."""

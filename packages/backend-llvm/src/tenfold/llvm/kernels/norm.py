@@ -5,19 +5,23 @@ For y = (x - mean) / std and the gradient h of y, the gradient of x is (h - mean
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
 from math import prod
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
+from tenfold.dispatch.operators import op
+from tenfold.llvm import session as sessions
 from tenfold.llvm.columns import Columns
 from tenfold.llvm.expressions import Expr, convert, load, parameter, sqrt
 from tenfold.llvm.kernels.attaching import chosen, rowwise
 from tenfold.llvm.maths import at_least
-from tenfold.llvm.programs import Program, empty, suitable
+from tenfold.llvm.programs import Program, empty, over_columns, over_rows, suitable
 from tenfold.llvm.rows import Array as Argument, Rows, length, total
 from tenfold.llvm.storage import BY_DTYPE, FLOAT32, FLOAT64, FLOATING, Stored
+from tenfold.settings.threads import on_change
 
 Array = np.ndarray[Any, Any]
 
@@ -162,31 +166,74 @@ def fused_rms_norm(input: Array, normalized_ndim: int, weight: Array | None, eps
     return (out, rstd) if done else NotImplemented
 
 
-def _gradients(grad: Array, input: Array, statistics: list[Array], normalized_ndim: int, weight: Array | None) -> Any:
+class Plan(NamedTuple):
+    """What the gradients of arrays of these sizes need beside their addresses."""
+
+    rows: tuple[int, ...]  # the code of the input's gradient, and what it is told
+    columns: tuple[int, ...]  # the same of the parameters'
+    launch: Any
+    allocate: Any  # what makes the input's gradient
+    dtype: Any
+    shape: tuple[int, ...]  # of a parameter
+    kept: Any  # the dtype of sums
+
+
+_PLANS: dict[Any, Plan] = {}
+MOST_PLANS = 1 << 8
+on_change(lambda _: _PLANS.clear())
+
+
+def _plan(call: _Call, centered: bool) -> Plan | None:
+    """The plan of a call that is served."""
+    stored, session = call.stored, sessions.session()
+    assert stored is not None
+    assert session is not None
+    rows, columns = GRADIENT.address(stored, *call.dtypes, centered), PARAMETERS.address(stored, centered)
+    if not rows or not columns:
+        return None
+    told = (rows, *over_rows(call.rows, call.width)), (columns, *over_columns(1, call.rows, call.width))
+    allocate = session.memory.allocator(prod(call.shape) * stored.size)
+    shape = call.shape[len(call.lead) :]
+    return Plan(*told, session.launch, allocate, stored.dtype, shape, statistics_of(stored).dtype)
+
+
+def _gradients(grad: Array, input: Array, statistics: tuple[Array, ...], normalized_ndim: int, weight: Array | None) -> Any:
     """The gradients of the input and of the parameters, which are those of a normalization that is centered if there are two
     statistics."""
-    call = _Call(normalized_ndim, (grad, input), (weight,))
-    if call.stored is None or any(s.dtype != statistics_of(call.stored).dtype or not s.flags.carray for s in statistics):
-        return NotImplemented
-    centered = len(statistics) == 2
-    out = empty(input.shape, call.stored)
-    if not GRADIENT.rows((call.stored, *call.dtypes, centered), call.rows, call.width, out, *call.data, *statistics, *call.given):
-        return NotImplemented
-    shape = input.shape[len(call.lead) :]
-    sums = [np.empty(shape, statistics_of(call.stored).dtype) for _ in range(len(statistics))]
-    if not PARAMETERS.columns((call.stored, centered), 1, call.rows, call.width, *sums, *call.data, *statistics):
-        return NotImplemented
+    given = (*statistics,) if weight is None else (*statistics, weight)
+    name = grad.dtype, grad.shape, input.shape, normalized_ndim, len(statistics), *[a.dtype for a in (input, *given)]
+    whole = not sessions.USED
+    for a in (grad, input, *given):  # a loop, which for so few takes half of what a generator does
+        whole = whole and type(a) is np.ndarray and a.flags.carray
+    plan = _PLANS.get(name) if whole else None
+    if plan is None:
+        call = _Call(normalized_ndim, (grad, input), (weight,))
+        if call.stored is None or any(s.dtype != statistics_of(call.stored).dtype or not s.flags.carray for s in statistics):
+            return NotImplemented
+        plan = _plan(call, len(statistics) == 2)
+        if plan is None:
+            return NotImplemented
+        if whole:
+            if len(_PLANS) >= MOST_PLANS:
+                _PLANS.clear()
+            _PLANS[name] = plan
+        grad, input = call.data
+    rows, columns, launch, allocate, dtype, shape, kept = plan
+    out = allocate(input.shape, dtype)
+    launch(*rows, out, grad, input, *given)
+    sums = [np.empty(shape, kept) for _ in statistics]
+    launch(*columns, *sums, grad, input, *statistics)
     return (out, *sums)
 
 
 def fused_layer_norm_grad(
     grad: Array, input: Array, mean: Array, rstd: Array, normalized_ndim: int, weight: Array | None, eps: float
 ) -> Any:
-    return _gradients(grad, input, [mean, rstd], normalized_ndim, weight)
+    return _gradients(grad, input, (mean, rstd), normalized_ndim, weight)
 
 
 def fused_rms_norm_grad(grad: Array, input: Array, rstd: Array, normalized_ndim: int, weight: Array | None, eps: float) -> Any:
-    return _gradients(grad, input, [rstd], normalized_ndim, weight)
+    return _gradients(grad, input, (rstd,), normalized_ndim, weight)
 
 
 def _forward(parameters: int) -> Callable[[Stored], list[Any]]:
@@ -201,9 +248,20 @@ def _forward(parameters: int) -> Callable[[Stored], list[Any]]:
     return keys
 
 
+def lead_recorded() -> None:
+    """Tell native/norms.ll what the body of `layer_norm` does where gradients are recorded."""
+    session = sessions.session()
+    if session is not None and session.paths is not None:
+        session.native.point("n_kernels", op.fused_layer_norm.calls.kernels)
+        session.native.point("n_attach", sys.intern("attach_fused_layer_norm"))
+        session.native.point("n_one", 1)
+        session.native.point("n_function", op.layer_norm.fn)
+
+
 FLOATS = "floats"
 rowwise("layer_norm", layer_norm, FLOATS, "rtccn", "rss", LAYER, _forward(2))
 rowwise("fused_layer_norm", fused_layer_norm, FLOATS, "r1ccn", "rss", LAYER, _forward(2), returns_all=True)
 rowwise("fused_rms_norm", fused_rms_norm, FLOATS, "r1cn", "rs", RMS, _forward(1), returns_all=True)
+lead_recorded()
 chosen("fused_layer_norm_grad", fused_layer_norm_grad, 7, FLOATS)
 chosen("fused_rms_norm_grad", fused_rms_norm_grad, 6, FLOATS)

@@ -32,7 +32,7 @@ _FILES = (
     "memory.ll", "calls.ll", "rows.ll", "products.ll", "plans.ll", "joining.ll", "losses.ll", "later.ll", "units.ll", "random.ll",
 )  # fmt: skip
 _PATHS = (
-    "paths.ll", "recording.ll", "factories.ll", "updates.ll", "writing.ll", "filling.ll",
+    "paths.ll", "norms.ll", "affine.ll", "recording.ll", "factories.ll", "updates.ll", "writing.ll", "filling.ll",
     "conversions.ll", "geometry.ll", "selecting.ll", "views.ll", "sharing.ll", "walk.ll", "later_paths.ll",
 )  # fmt: skip
 _PAUSE = {"x86_64": "llvm.x86.sse2.pause()", "aarch64": "llvm.aarch64.hint(i32)"}

@@ -543,7 +543,16 @@ own_rule:  ; a composite without a rule of its own is recorded by its body, and 
   %made_rule = icmp eq ptr %attach_type, %Function
   %no_body = icmp eq i64 %has_body, 0
   %may_record = or i1 %made_rule, %no_body
-  br i1 %may_record, label %find, label %slow
+  br i1 %may_record, label %find, label %of_body
+of_body:
+  %no_place = icmp eq ptr %out, null
+  br i1 %no_place, label %norm, label %slow
+norm:
+  %normed = call ptr @norm_recorded(ptr %function, ptr %given, ptr %attached)
+  %not_normed = icmp eq ptr %normed, null
+  br i1 %not_normed, label %slow, label %normed_it
+normed_it:
+  ret ptr %normed
 find:
   %rule_found = phi ptr [null, %rule], [%attach, %own_rule]
   %CPU = load ptr, ptr @p_CPU
