@@ -21,8 +21,9 @@ from tenfold.dispatch import runtime
 from tenfold.dispatch.beneath import BeneathKey
 from tenfold.dispatch.operators import TENSOR_ROLES, Operator, Param
 from tenfold.ops.creation.factories import zeros
+from tenfold.tensor.storage import Storage
 from tenfold.tensor.tensor import Tensor
-from tenfold.types.dtypes import dtype
+from tenfold.types.dtypes import FROM_NUMPY, dtype
 
 new = object.__new__
 
@@ -126,9 +127,10 @@ def alias(tensor: Any) -> Any:
         return copy
     copy = new(type(tensor))
     copy._array, copy._key, copy._node, copy._base = tensor._array, tensor._key, None, None
-    if tensor._storage is None:
-        tensor.untyped_storage()
-    copy._storage = tensor._storage
+    storage = tensor._storage
+    if storage is None:
+        storage = tensor._storage = Storage(tensor._array, tensor._key)
+    copy._storage = storage
     return copy
 
 
@@ -155,24 +157,24 @@ def attach_outputs(node: Any, results: Any, differentiable: tuple[int, ...] | No
     """Nodes of the several results of one operation; integer results and those that are no results to users have none."""
     described: list[Any] = []
     for i, t in enumerate(results):
-        if (differentiable is None or i in differentiable) and t._array.dtype.kind in "fcV":
-            t._node = Output(node, i, t._array.shape)
-            described.append((t._array.shape, t.dtype, t.device))
+        array = t._array
+        if (differentiable is None or i in differentiable) and array.dtype.kind in "fcV":
+            shape = array.shape
+            t._node = Output(node, i, shape)
+            described.append((shape, FROM_NUMPY[array.dtype], t._key.device))
         else:
             t._node = None
             described.append(None)
     node._shape = tuple(described)
 
 
-def filled(node: Any, gs: Any) -> list[Any]:
+def filled(node: Any, gs: Any) -> Any:
     """The gradients of several results, zeros for those that got none (None for results without a gradient)."""
-    made = []
-    for g, described in zip(gs, node._shape):
-        if g is None and described is not None:
+    for i, described in enumerate(node._shape):
+        if described is not None and gs[i] is None:
             shape, dtype, device = described
-            g = zeros(shape, dtype=dtype, device=device)
-        made.append(g)
-    return made
+            gs = [*gs[:i], zeros(shape, dtype=dtype, device=device), *gs[i + 1 :]]
+    return gs
 
 
 _IDENTITY = (lambda g: g).__code__.co_code

@@ -23,7 +23,7 @@ _HOOK_REGISTRIES = (
 ).split()
 _CALL_REGISTRIES = ("_forward_hooks", "_forward_pre_hooks", "_backward_hooks", "_backward_pre_hooks")
 _compile_told = False  # whether a process was told that modules are not compiled
-_MEMBER_REGISTRIES = ("_parameters", "_buffers", "_modules")
+_MEMBER_REGISTRIES = ("_parameters", "_modules", "_buffers")
 
 
 def _forward_unimplemented(self: Any, *input: Any) -> NoReturn:

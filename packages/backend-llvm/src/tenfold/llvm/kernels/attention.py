@@ -91,6 +91,7 @@ class Plan(NamedTuple):
     numbers: tuple[Any, ...]
     results: tuple[tuple[int, ...], ...]
     stored: Stored
+    allocate: tuple[Any, ...]  # what makes each result of four dimensions
 
 
 _PLANS: dict[Any, Plan] = {}
@@ -101,7 +102,10 @@ OUTER_AND_INNER = 4  # dimensions of arrays that are taken as they are
 def _seen(what: tuple[Any, ...], *arrays: Array) -> tuple[Any, Plan | None]:
     """The name of a call and its plan, if such a call was served before."""
     name = what, *[(a.dtype, a.shape, a.strides) for a in arrays]
-    return name, _PLANS.get(name) if all(type(a) is np.ndarray and a.flags.aligned for a in arrays) else None
+    for a in arrays:  # a loop, which for so few takes half of what a generator does
+        if type(a) is not np.ndarray or not a.flags.aligned:
+            return name, None
+    return name, _PLANS.get(name)
 
 
 def _keep(name: Any, given: list[Array], taken: list[Array], plan: Plan) -> None:
@@ -123,7 +127,7 @@ def _run(plan: Plan, *arguments: Any) -> None:
 def fused_attention(query: Array, key: Array, value: Array, attn_mask: Array | None, is_causal: bool, scale: float | None) -> Any:
     name, plan = (None, None) if attn_mask is not None else _seen((is_causal, scale), query, key, value)
     if plan is not None:
-        out, sums = _beside(plan.results[0], plan.stored), np.empty(plan.results[1], plan.stored.dtype)
+        out, sums = _made(plan, 0), np.empty(plan.results[1], plan.stored.dtype)
         _run(plan, sums, query, key, value, out)
         return out, sums
     call = _Call(query, key, value, attn_mask, is_causal, scale)
@@ -140,7 +144,7 @@ def fused_attention(query: Array, key: Array, value: Array, attn_mask: Array | N
     if not FORWARD.run(kind, items, grain, sums, *arrays, *numbers):
         return NotImplemented
     if name is not None:
-        plan = Plan(FORWARD, kind, FORWARD.known(kind), items, grain, numbers, shapes, stored)
+        plan = Plan(FORWARD, kind, FORWARD.known(kind), items, grain, numbers, shapes, stored, _allocators(shapes, stored))
         _keep(name, [query, key, value, out], arrays, plan)
     return out, sums
 
@@ -159,7 +163,7 @@ def fused_attention_grad(
     inputs = query, key, value, grad, output
     name, plan = (None, None) if attn_mask is not None else _seen((is_causal, scale), *inputs, log_sum_exp)
     if plan is not None and log_sum_exp.flags.c_contiguous:
-        results = tuple([_beside(shape, plan.stored) for shape in plan.results])
+        results: tuple[Array, ...] = _made(plan, 0), _made(plan, 1), _made(plan, 2)
         _run(plan, log_sum_exp, np.empty(log_sum_exp.shape, plan.stored.dtype), *inputs, *results)
         return results
     call = _Call(query, key, value, attn_mask, is_causal, scale)
@@ -177,9 +181,22 @@ def fused_attention_grad(
     if not GRADIENT.run(kind, items, grain, np.ascontiguousarray(log_sum_exp), room, *arrays, *numbers):
         return NotImplemented
     if name is not None:
-        plan = Plan(GRADIENT, kind, GRADIENT.known(kind), items, grain, numbers, shapes, stored)
+        plan = Plan(GRADIENT, kind, GRADIENT.known(kind), items, grain, numbers, shapes, stored, _allocators(shapes, stored))
         _keep(name, [*inputs, *results], arrays, plan)
     return results
+
+
+def _allocators(shapes: tuple[tuple[int, ...], ...], stored: Stored) -> tuple[Any, ...]:
+    session = sessions.session()
+    assert session is not None
+    return tuple([session.memory.allocator(prod(shape) * stored.size) for shape in shapes])
+
+
+def _made(plan: Plan, number: int) -> Array:
+    """`_beside` for a result of a plan, all of which have four dimensions."""
+    outer, heads, rows, width = plan.results[number]
+    made: Array = plan.allocate[number]((outer, rows, heads, width), plan.stored.dtype)
+    return made.swapaxes(1, 2)
 
 
 def _beside(shape: tuple[int, ...], stored: Stored) -> Array:

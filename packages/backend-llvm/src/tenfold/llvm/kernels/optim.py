@@ -19,6 +19,7 @@ from tenfold.tensor.storage import Storage
 from tenfold.tensor.tensor import Tensor
 
 PIECE = 1 << 12  # elements that one call of a loop updates
+EXACT = 1 << 11  # whole numbers that every floating dtype of a counter has
 WINDOW = 64  # rows that native code is given at once after one that it left to Python
 _PLAIN = frozenset((float, int, bool, type(None), str))
 
@@ -146,9 +147,10 @@ def _counted(state: Any) -> float:
     if type(step) is Tensor and step._node is None and step._key is CPU:
         array, storage = step._array, _storage(step)
         if not array.ndim and array.dtype.kind == "f" and array.flags.carray and not storage.guarded:
-            array.fill(array.item() + 1.0)
+            count: float = array.item() + 1.0
+            array.fill(count)
             storage.version += 1
-            return float(array.item())
+            return count if count <= EXACT else float(array.item())
     state["step"] += 1
     return float(state["step"])
 
