@@ -256,6 +256,8 @@ def ends_alike(torch: Any, lines: list[str], what: str, name: str) -> bool:
             return bool(raised) == (ours != "None")
         if what.startswith("grad is None"):
             return str(scope[name].grad is None) == ours
+        if any("derivative for aten::remainder" in str(error) for error in raised):  # a number by a tensor: PyTorch has none
+            return ours == "Tensor"
         results = last if isinstance(last, (tuple, list)) else [last]
         return not raised and any(type(x).__name__ == ours for x in results)
 

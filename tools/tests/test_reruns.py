@@ -220,3 +220,13 @@ def test_terms_of_a_product_beyond_the_range(ours: float, accepted: bool) -> Non
     assert reruns.sums_overflow(torch, given, "t2 = torch.nn.functional.linear(t0, t1)", theirs, found) is accepted
     calm = {**given, "t0": torch.tensor([[1.0, 3.0]])}
     assert not reruns.sums_overflow(torch, calm, "t2 = torch.nn.functional.linear(t0, t1)", theirs, found)
+
+
+def test_a_derivative_that_pytorch_lacks_is_a_tensor() -> None:
+    program = [
+        "t0 = torch.ones(2, requires_grad=True)",
+        "t1 = torch.remainder(3, t0)",
+        "torch.autograd.grad(t1.sum(), [t0], allow_unused=True)",
+    ]
+    assert reruns.ends_alike(torch, program, "kind of result NoneType / Tensor", "")
+    assert not reruns.ends_alike(torch, program, "kind of result Tensor / NoneType", "")
