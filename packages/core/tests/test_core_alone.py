@@ -9,7 +9,7 @@ MISSING = {
     "tenfold.optim": ("ModuleNotFoundError", "tenfold.optim is in the package tenfold-optim: pip install tenfold-optim"),
     "tenfold.autocast": ("ModuleNotFoundError", "tenfold.amp is in the package tenfold-autograd: pip install tenfold-autograd"),
     "tenfold.ones(1, requires_grad=True)": ("RuntimeError", "is in the package tenfold-autograd: pip install tenfold-autograd"),
-    "tenfold.ones(1, device='cuda')": ("RuntimeError", "in the package tenfold-backend-cuda: pip install tenfold-backend-cuda"),
+    "tenfold.ones(1, device='cuda')": ("MissingDevice", "in the package tenfold-backend-cuda: pip install tenfold-backend-cuda"),
     "tenfold.ones(1, device='npu')": ("RuntimeError", "Expected one of cpu, meta device type at start of device string: npu"),
     "tenfold.device('npu:1')": ("RuntimeError", "Expected one of cpu, meta device type at start of device string: npu"),
     "tenfold.ones(1, device='xla')": ("RuntimeError", "Expected one of cpu, meta device type at start of device string: xla"),
