@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
+import warnings
+
 import numpy as np
 import pytest
 
@@ -37,3 +40,28 @@ def test_the_default_tensor_type_warns() -> None:
 
 def test_dir_names_the_classes() -> None:
     assert {"FloatTensor", "LongTensor", "BoolTensor"} <= {*dir(tenfold)}
+
+
+def test_a_class_of_another_device_is_a_device_too() -> None:
+    made = type(tenfold.FloatTensor)("FloatTensor", (), {"dtype": tenfold.float32, "device_type": "meta", "__module__": "tenfold"})
+    assert tenfold.ones(2).type(made).device.type == "meta"
+    assert tenfold.ones(2).double().type(tenfold.FloatTensor).dtype is tenfold.float32
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        try:
+            tenfold.set_default_tensor_type(made)
+            assert tenfold.ones(1).device.type == "meta"
+        finally:
+            tenfold.set_default_tensor_type(tenfold.FloatTensor)
+    assert tenfold.ones(1).device.type == "cpu"
+
+
+@pytest.mark.parametrize("kind", ["torch.cuda.DoubleTensor", "cuda.DoubleTensor"])
+def test_a_missing_device_is_refused(kind: str) -> None:
+    with contextlib.suppress(RuntimeError):
+        tenfold.ones(1, device="cuda")
+        pytest.skip("there is such a device")
+    with warnings.catch_warnings(), pytest.raises(RuntimeError, match="cuda"):
+        warnings.simplefilter("ignore")
+        tenfold.set_default_tensor_type(kind)
+    assert tenfold.get_default_dtype() is tenfold.float32

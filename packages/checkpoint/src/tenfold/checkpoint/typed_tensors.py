@@ -44,20 +44,29 @@ TYPED: dict[str, Any] = {
 
 
 _tensor_classes = set(TYPED.values())
+_placed: list[str] = []  # the device that set_default_tensor_type has made the default one
 
 
 def set_default_tensor_type(kind: Any) -> None:
-    """Set the default floating type by a typed tensor class or its name, such as "torch.DoubleTensor"; deprecated."""
+    """Set the default floating type by a typed tensor class or its name, such as "torch.DoubleTensor"; deprecated.
+
+    A class of another device, such as `cuda.FloatTensor`, makes that the default device until one of the CPU is set.
+    """
     warn_once(
         "set_default_tensor_type",
         "torch.set_default_tensor_type() is deprecated as of PyTorch 2.1, please use torch.set_default_dtype() and "
         "torch.set_default_device() as alternatives.",
     )
-    found = TYPED.get(kind.rpartition(".")[2]) if isinstance(kind, str) else kind
+    *prefix, name = kind.removeprefix("torch.").split(".") if isinstance(kind, str) else (kind,)
+    found = TYPED.get(name) if isinstance(kind, str) else kind
     if not isinstance(found, _TypedTensor):
         raise TypeError(f"invalid type object: only floating-point types are supported as the default type, got {kind!r}")
     if found.dtype.category != 2:
         raise TypeError("only floating-point types are supported as the default type")
+    place = prefix[0] if prefix else found.device_type
+    if place != "cpu" or _placed:
+        devices.set_default_device(None if place == "cpu" else place)
+        _placed[:] = [place] * (place != "cpu")
     set_default_dtype(found.dtype)
 
 
