@@ -43,7 +43,8 @@ def test_dir_names_the_classes() -> None:
 
 
 def test_a_class_of_another_device_is_a_device_too() -> None:
-    made = type(tenfold.FloatTensor)("FloatTensor", (), {"dtype": tenfold.float32, "device_type": "meta", "__module__": "tenfold"})
+    names = {"dtype": tenfold.float32, "device_type": "meta", "__module__": "tenfold"}
+    made = type(tenfold.FloatTensor)("FloatTensor", (), names)
     assert tenfold.ones(2).type(made).device.type == "meta"
     assert tenfold.ones(2).double().type(tenfold.FloatTensor).dtype is tenfold.float32
     with warnings.catch_warnings():
@@ -61,7 +62,8 @@ def test_a_missing_device_is_refused(kind: str) -> None:
     with contextlib.suppress(RuntimeError):
         tenfold.ones(1, device="cuda")
         pytest.skip("there is such a device")
-    with warnings.catch_warnings(), pytest.raises(RuntimeError, match="cuda"):
+    with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        tenfold.set_default_tensor_type(kind)
+        with pytest.raises(RuntimeError, match="cuda"):
+            tenfold.set_default_tensor_type(kind)
     assert tenfold.get_default_dtype() is tenfold.float32

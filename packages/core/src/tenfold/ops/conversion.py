@@ -200,11 +200,11 @@ def _type(self: Tensor, dtype: Any = None, non_blocking: bool = False) -> Any:
         place = "" if self.device is devices.CPU else f"{self.device.type}."
         return f"torch.{place}{TYPE_NAMES.get(self.dtype.name, self.dtype.name)}Tensor"
     if not isinstance(dtype, str):
-        place = getattr(dtype, "device_type", None)  # of a typed tensor class
+        device = getattr(dtype, "device_type", None)  # of a typed tensor class
         dtype = get_default_dtype() if dtype is Tensor else getattr(dtype, "dtype", dtype)
         if isinstance(dtype, type):
             raise ValueError(f"type(): invalid type: {dtype.__name__!r}")
-        return to(self, place, dtype) if place else to(self, dtype)
+        return to(self, device, dtype) if device else to(self, dtype)
     *prefix, kind = dtype.removeprefix("torch.").removeprefix("tenfold.").split(".")
     for name, title in TYPE_NAMES.items():
         if kind == title + "Tensor":
