@@ -11,6 +11,7 @@ from tenfold.sparse.coo import SparseTensor, _keys
 from tenfold.sparse.shapes import broadcast_to
 from tenfold.sparse.table import NEEDS_SUM, TABLE, knows
 from tenfold.types.dtypes import type_name
+from tenfold.types.promotion import of_values
 
 # f(0) = 0 and f(a + b) = f(a) + f(b): repeated coordinates may stay
 LINEAR = "neg negative positive clone detach contiguous real imag conj"
@@ -63,14 +64,14 @@ def add(input: Any, other: Any, *, alpha: Any = 1) -> Any:
     if input.shape != other.shape:
         raise RuntimeError(f"add: expected sizes of 'self' and 'other' to match, but {list(input.shape)} != {list(other.shape)}")
     if not input._nnz() or not other._nnz():  # which have no elements may have other dimensions without coordinates
-        dtype = tenfold.result_type(input, other)
+        dtype = of_values((input, other))
         return other.to(dtype) * alpha if not input._nnz() else input.to(dtype).clone()
     if input.sparse_dim() != other.sparse_dim():
         raise RuntimeError(
             f"add: expected 'self' and 'other' to have same density, but 'self' has {input.sparse_dim()} sparse dimensions while "
             f"'other' has {other.sparse_dim()} sparse dimensions"
         )
-    scaled = other._held if alpha == 1 else other._held.to(tenfold.result_type(input, other)) * alpha
+    scaled = other._held if alpha == 1 else other._held.to(of_values((input, other))) * alpha
     # Elements at equal coordinates are summed at once, but for expanded values (the gradient of a sum), as in PyTorch.
     dense = input._held.is_contiguous() and other._held.is_contiguous()
     if (dense or input._is_summed) and (input._at is other._at or tenfold.equal(input._at, other._at)):
@@ -95,7 +96,7 @@ def add_scaled(input: Any, other: Any, alpha: Any) -> Any:
 
 
 def _cat_values(a: Tensor, b: Tensor) -> Tensor:
-    dtype = tenfold.result_type(a, b)
+    dtype = of_values((a, b))
     return tenfold.cat([a.to(dtype), b.to(dtype)])
 
 
@@ -121,10 +122,10 @@ def mul(input: Any, other: Any) -> Any:
     if isinstance(other, SparseTensor):
         if not input.ndim or not other.ndim:  # one of them is a number
             x, number = (input, other) if other.ndim == 0 else (other, input)
-            return mapped(x, (x._held * number.to_dense()).to(tenfold.result_type(input, other)))
+            return mapped(x, (x._held * number.to_dense()).to(of_values((input, other))))
         return _common(input.coalesce(), other.coalesce())
     if not isinstance(other, Tensor) or other.ndim == 0:
-        return mapped(input, (input._held * other).to(tenfold.result_type(input, other)))
+        return mapped(input, (input._held * other).to(of_values((input, other))))
     x = broadcast_to(input, tenfold.broadcast_shapes(input.shape, other.shape))
     return mapped(x, x._held * other.expand(tuple(x.shape))[tuple(x._at)])
 
