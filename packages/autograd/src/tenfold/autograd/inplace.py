@@ -21,7 +21,9 @@ from tenfold.dispatch.runtime import STATE
 from tenfold.ops.creation.factories import zeros
 from tenfold.ops.indexing.strided import as_strided_scatter, strided_sum
 from tenfold.ops.pointwise.complex_numbers import view_as_complex, view_as_real
+from tenfold.ops.pointwise.several import where
 from tenfold.ops.view.shapes import as_strided
+from tenfold.types.dtypes import bool_
 
 new = object.__new__
 
@@ -85,8 +87,21 @@ class CopySlices(_Region):
             outside = as_strided_scatter(block, zeros((), dtype=block.dtype, device=g.device), size, steps, offset - first)
             old = _closed(as_strided(outside, shape, strides, start - first), self.pairs[0])
         if wanted[1] is not None:
-            inside = _closed(as_strided(block, size, steps, offset - first), self.pairs[1])
+            inside = _closed(_once(as_strided(block, size, steps, offset - first), steps), self.pairs[1])
         return old, inside
+
+
+def _once(g: Any, steps: Any) -> Any:
+    """Gradients of an expanded view's elements, zeros but for the first of those that share a place."""
+    repeated = [d for d, step in enumerate(steps) if step == 0 and g.shape[d] > 1]
+    if not repeated:
+        return g
+    counted = zeros(g.shape, dtype=bool_, device=g.device)
+    first = counted
+    for d in repeated:
+        first = first.narrow(d, 0, 1)
+    first.fill_(True)
+    return where(counted, g, 0)
 
 
 class AsStridedBackward0(_Region):

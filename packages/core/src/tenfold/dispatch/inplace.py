@@ -33,7 +33,7 @@ def run_inplace(operator: Operator, values: dict[str, Any]) -> Any:
         values[first] = snapshot(target)
     result = base.fn(**values)
     if target._storage is not None and target._storage.guarded and repeats(target._array):
-        result = _agreed(target, result, bool(values.get("accumulate")))
+        result = _agreed(target, values[first], result, bool(values.get("accumulate")))
     return write_back(operator.name, target, result, any(result is v for v in values.values()))
 
 
@@ -63,9 +63,8 @@ def _batches_follow(target: Any) -> bool:
     return True
 
 
-def _agreed(target: Any, result: Any, adds: bool) -> Any:
+def _agreed(target: Any, before: Any, after: Any, adds: bool) -> Any:
     """The result for elements that share their places: what one of them was given, or all were together, each of them has."""
-    before, after, node = target.detach(), result.detach(), result._node
     for d, (n, step) in enumerate(zip(target._array.shape, target._array.strides)):
         if n == 1 or step:
             continue
@@ -74,7 +73,6 @@ def _agreed(target: Any, result: Any, adds: bool) -> Any:
         else:
             changed = before.ne(after).logical_and(before.eq(before).logical_or(after.eq(after)))
             after = after.gather(d, changed.byte().argmax(d, keepdim=True)).expand(before.shape)
-    after._node = node
     return after
 
 
