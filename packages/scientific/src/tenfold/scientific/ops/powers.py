@@ -57,6 +57,8 @@ def ldexp(input: Tensor, other: Tensor) -> Tensor:
     if input.dtype.is_half and other.dtype.category < 2:
         return ldexp(input.float(), other).to(input.dtype)
     if other.dtype.category > 1:
+        if input.dtype is not other.dtype and other.dtype.category == 2 and of_values((input, other)) is other.dtype:
+            return ldexp(input.to(other.dtype), other)
         if not other.dim() and input.dtype.category == 2 and input.dtype is not float32:
             other = other.to(promote_types(input.dtype, other.dtype))  # PyTorch's power of two has both dtypes, but for float32's
         # the power of two that multiplies complex numbers is not rounded to the exponent's half precision
