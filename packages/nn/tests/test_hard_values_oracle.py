@@ -224,3 +224,13 @@ def test_renorm_of_finite_numbers_whose_norm_leaves_the_range(p):
         found.append((x.grad.tolist(), y[:, [0, 2]].tolist()))
     for theirs, ours in zip(*found):
         np.testing.assert_allclose(ours, theirs, 1e-5, 1e-6)
+
+
+@pytest.mark.parametrize(("dtype", "large"), [("float32", 3e38), ("float64", 1e308)])
+def test_renorm_of_large_numbers(dtype: str, large: float) -> None:
+    """By their largest. The sum of products in its gradient left the dtype's range, as that of PyTorch does in float64."""
+    x = tenfold.tensor([[large, large], [1.0, 2.0]], dtype=getattr(tenfold, dtype), requires_grad=True)
+    result = tenfold.renorm(x, float("inf"), 0, 1.0)
+    result.sum().backward()
+    np.testing.assert_allclose(result.detach().numpy(), [[1, 1], [0.5, 1]], 1e-6)
+    np.testing.assert_allclose(x.grad.numpy(), [[0, 0], [0.5, -0.25]], 1e-6, atol=1e-37)

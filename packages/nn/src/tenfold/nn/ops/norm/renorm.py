@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from math import inf
+from math import frexp, inf
 from typing import Any
 
 from tenfold.dispatch.accepted import Only
@@ -11,6 +11,7 @@ from tenfold.dispatch.operators import composite, op
 from tenfold.dispatch.shape_rules import wrap_dim
 from tenfold.ops.pointwise.several import where
 from tenfold.tensor.tensor import Tensor
+from tenfold.types.numeric_limits import finfo
 
 _NORMED = Only("floating complex", RuntimeError, "{name}: Expected a floating point or complex tensor as input. Got {dtype}")
 
@@ -34,6 +35,10 @@ def renorm(input: Tensor, p: float, dim: int, maxnorm: float) -> Tensor:
         large, scaled = norms > maxnorm, where(norms > maxnorm, input, 1)
         # A norm of finite numbers that left the dtype's range scales to 0, whatever changes it.
         beyond = (norms == inf) & (op.vector_norm(input, inf, dims, True) < inf)
+        # The gradient adds up products with its elements, which overflow where they are large: halved so often, exactly.
+        bound = finfo(norms.dtype).max ** 0.5
+        halved: Any = op.full_like(norms, 2.0 ** -frexp(bound)[1])
+        scaled = scaled * where((norms > bound) & (norms < inf), halved, 1)
         factor = maxnorm / (op.vector_norm(where(beyond, 1, scaled), p, dims, True) + 1e-7)
         return where(large, scaled * where(beyond, 0, factor).to(norms.dtype), input).contiguous()
     return (input * where(norms > maxnorm, maxnorm / (norms + 1e-7), 1.0).to(norms.dtype)).contiguous()
