@@ -7,6 +7,7 @@ import pytest
 
 import tenfold
 from tenfold import llvm, op
+from tenfold.dispatch.kernels import table
 from tenfold.llvm.expressions import load
 from tenfold.llvm.kernels import activation, pointwise, units  # noqa: F401 - whose formulas the bodies are made of
 from tenfold.llvm.kernels.composites import ROUNDED
@@ -68,3 +69,10 @@ def test_gradients_go_through_the_body():
 def test_what_is_no_formula_says_so():
     with pytest.raises(NotLowered):
         formula_of(op.softmin, {"dim": -1}, [load(0, "float")])
+
+
+def test_a_tensor_in_a_number_s_place_goes_to_the_body() -> None:
+    x = np.array([0.125, 0.5, 0.75, -0.5], np.float32)
+    kernel = table("cpu").threshold
+    for _ in range(2):
+        np.testing.assert_array_equal(kernel(x, np.array(0.125, np.float32), 3.0), [3, 0.5, 0.75, 3])

@@ -32,7 +32,10 @@ class Composite:
     def serve(self, input: Any, *options: Any) -> Any:
         """The result, or NotImplemented for the body."""
         key = (*options, *map(type, options))
-        found = self.kernels.get(key)
+        try:
+            found = self.kernels.get(key)
+        except TypeError:  # a tensor in a number's place, which an array stands for
+            return NotImplemented
         if found is None:
             if len(self.kernels) >= MOST or not all(type(o) in (int, float) for o in options):
                 return NotImplemented
