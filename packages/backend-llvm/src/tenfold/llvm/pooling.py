@@ -75,6 +75,12 @@ class _Writer:
         n = f.count
         some = f.let(f"icmp slt i64 {begin}, {end}")
         base = f.sub(f.mul(top, self.W), pad)
+        # How far a tap lies behind the window's first: in 32 bits, of which a vector holds as many as of float32 numbers.
+        far = [
+            [f.add(f.mul(self.W, ky * pool.dilation[0]), kx * pool.dilation[1]) for kx in range(pool.kernel[1])]
+            for ky in range(pool.kernel[0])
+        ]
+        narrow = [[f.let(f"trunc i64 {place} to i32") for place in row] for row in far]
         f.do(f"br i1 {some}, label %start{n}, label %past{n}")
         f.lines.append(f"start{n}:")
         f.do(f"br label %inside{n}")
@@ -84,16 +90,17 @@ class _Writer:
         best, at = "", ""
         for ky in range(pool.kernel[0]):
             for kx in range(pool.kernel[1]):
-                place = f.add(f.add(first, f.mul(self.W, ky * pool.dilation[0])), kx * pool.dilation[1])
+                place = f.add(first, far[ky][kx])
                 value = f.let(f"load {self.type}, ptr {f.at(self.here, place, self.type)}, align {self.size}{TAGS}")
                 if not best:
-                    best, at = value, place
+                    best, at = value, "0"
                     continue
                 better = self._better(value, best)
                 best = f.let(f"select i1 {better}, {self.type} {value}, {self.type} {best}")
-                at = f.let(f"select i1 {better}, i64 {place}, i64 {at}")
+                at = f.let(f"select i1 {better}, i32 {narrow[ky][kx]}, i32 {at}")
         f.do(f"store {self.type} {best}, ptr {f.at(self.values, j, self.type)}, align {self.size}{TAGS}")
-        f.do(f"store i64 {at}, ptr {f.at(self.indices, j, 'i64')}, align 8{TAGS}")
+        found = f.add(first, f.let(f"sext i32 {at} to i64"))
+        f.do(f"store i64 {found}, ptr {f.at(self.indices, j, 'i64')}, align 8{TAGS}")
         f.do(f"%next{n} = add nuw nsw i64 {j}, 1")
         f.do(f"%more{n} = icmp slt i64 %next{n}, {end}")
         f.do(f"br i1 %more{n}, label %inside{n}, label %past{n}, !llvm.loop !1")

@@ -20,6 +20,7 @@ MAX_POOL = Compiled("maximum pooling", max_pool)
 MAX_POOL_GRAD = Compiled("the gradient of maximum pooling", max_pool_grad)
 MOST_TAPS = 49  # a larger window is more code than it is worth
 WORK = 1 << 14
+MOST = 1 << 31  # elements of a plane, in which 32 bits say how far a tap lies behind its window's first
 LEAST = 1 << 10  # elements, below which NumPy's tiles take less time than the choice in Python
 
 
@@ -45,7 +46,7 @@ def _max_pool(input: Array, kernel_size: Sizes, stride: Sizes, padding: Sizes, d
         return NotImplemented
     axes = zip(input.shape[input.ndim - n :], kernel_size, stride, padding, dilation, strict=True)
     outputs = tuple(_output(*axis, ceil_mode) for axis in axes)
-    if min(outputs) < 1:
+    if min(outputs) < 1 or prod(input.shape[input.ndim - n :]) >= MOST:
         return NotImplemented
     shape = (*input.shape[: input.ndim - n], *outputs)
     values, indices = empty(shape, stored), empty(shape, INT64)
