@@ -260,6 +260,7 @@ def test_complex_views_begin_at_a_pair():
     assert tenfold.view_as_complex(x[2:4]).item() == 2 + 3j
     with pytest.raises(RuntimeError, match="storage_offset divisible by 2"):
         tenfold.view_as_complex(x[1:3])
+    assert tenfold.view_as_complex(tenfold.zeros(0, 2, dtype=tenfold.complex64).imag).shape == (0,)
 
 
 def test_a_byte_without_dimensions_beside_other_indices_of_a_transposed_tensor():

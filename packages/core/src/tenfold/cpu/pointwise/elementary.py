@@ -208,8 +208,8 @@ def view_as_complex(input: Any) -> Any:
 
 def _reread(array: Any, geometry: Any) -> Any:
     """The array's memory with another dtype, shape and strides."""
-    offset = address(array) - address(owner_of(array))
-    if array.size and offset % geometry.dtype.itemsize:
+    offset = address(array) - address(owner_of(array)) if array.size else 0
+    if offset % geometry.dtype.itemsize:
         raise RuntimeError("view_as_complex: Tensor must have a storage_offset divisible by 2; clone() it first")
     return np.ndarray(geometry.shape, geometry.dtype, bytes_of(array), offset, geometry.strides)
 
