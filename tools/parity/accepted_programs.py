@@ -154,6 +154,11 @@ ACCEPTED = [
         r"value(-nonfinite)? \[copies that overlap\]",
         "PyTorch copies elements that share a place with that place, and writes several of them at once",
     ),
+    (
+        r"(F\.)?normalize|norm",
+        r"value(-nonfinite)? \[the size of one large number\]",
+        "its absolute value; PyTorch's square of a number without dimensions overflows, and that of a vector of one does not",
+    ),
     (r"ldexp", r"value(-nonfinite)? \[an exponent beyond 32 bits\]", "PyTorch keeps the low 32 bits of the exponent"),
     (
         r"fuzzer",

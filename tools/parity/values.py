@@ -171,6 +171,18 @@ def _of_bits(torch: Any, before: list[str], base: str, details: list[Any]) -> st
     return ""
 
 
+def _of_sizes(torch: Any, base: str, x: Any, given: list[Any], before: list[str]) -> str:
+    """Results that differ by how large the arguments are."""
+    if base == "ldexp" and re.search(r"\d{10}", " ".join(before)):
+        return "an exponent beyond 32 bits"
+    largest = max((float(g.detach().abs().max()) for g in given[:1] if g.numel()), default=0.0)
+    if base in ("norm", "normalize") and x.is_floating_point() and not x.dim() and largest > torch.finfo(x.dtype).max ** 0.5:
+        return "the size of one large number"
+    if base in ("sinh", "cosh") and x.dtype == torch.float32 and largest > 88.7:
+        return "beyond the exponential"
+    return ""
+
+
 def of_values(torch: Any, given: list[Any], before: list[str], base: str, what: str, details: list[Any]) -> str:
     x = details[0]
     if not isinstance(x, torch.Tensor):
@@ -189,10 +201,9 @@ def of_values(torch: Any, given: list[Any], before: list[str], base: str, what: 
         return "infinite to integer"
     if base in ("median", "nanmedian") and any(0 in g.stride() for g in given):
         return "expanded"
-    if base == "ldexp" and re.search(r"\d{10}", " ".join(before)):
-        return "an exponent beyond 32 bits"
-    if base in ("sinh", "cosh") and x.dtype == torch.float32 and (inexact[0].abs() > 88.7).any():
-        return "beyond the exponential"
+    found = _of_sizes(torch, base, x, given, before)
+    if found:
+        return found
     if base == "prod" and what.endswith("nonfinite") and inexact and (inexact[0] == 0).any():
         return "zero among numbers that overflow"
     if base in ("gcd", "lcm"):
