@@ -192,3 +192,20 @@ def test_a_norm_of_one_number_is_its_size_also_where_its_power_is_out_of_range(o
     data = [1e30, -1e-30, 0.0, -2.5, float("inf"), float("nan")]
     ours, theirs = (m.norm(m.tensor(data).reshape(shape), order, dim).tolist() for m in (tenfold, torch))
     np.testing.assert_allclose(ours, theirs, rtol=1e-6)
+
+
+@pytest.mark.parametrize("keepdim", [False, True])
+@pytest.mark.parametrize("dims", [(), []], ids=str)
+@pytest.mark.parametrize("name", ["any", "all"])
+def test_truth_over_no_dimensions_is_that_of_each_element(name, dims, keepdim):
+    found = []
+    for lib in (torch, tenfold):
+        for x in (
+            lib.tensor([[1.0, 0.0], [2.0, NAN]]),
+            lib.tensor([2, 0], dtype=lib.uint8),
+            lib.tensor(3),
+            lib.ones(0, 2),
+        ):
+            result = getattr(lib, name)(x, dims, keepdim)
+            found.append((result.tolist(), tuple(result.shape), str(result.dtype).split(".")[-1]))
+    assert found[:4] == found[4:]

@@ -73,6 +73,8 @@ def reduction(batch: Batch) -> Result:
         return examples(batch)
     x, n = batch.front("input"), batch.ndim("input")
     dim, keepdim = batch.values.get("dim"), batch.values.get("keepdim", False)
+    if dim in ((), []) and batch.operator.name in ("any", "all"):  # of each element, where others reduce over all
+        return batch.call(input=x, dim=()), 0
     if n == 0:
         wrap_dims(dim, 0, batch.operator.name)
         whole = dim if dim is None or isinstance(dim, int) else (1,) if dim else None

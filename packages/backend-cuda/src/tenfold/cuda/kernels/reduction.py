@@ -108,8 +108,10 @@ kernel(op.min_dim, device="cuda")(refusing(op.min_dim, _located("argmin")))
 
 def _logical(name: str) -> Callable[..., Any]:
     def run(input: Any, dim: Any, keepdim: bool) -> Any:
-        result = xp.asarray(getattr(xp, name)(wide(input) != 0, axis=axes(dim, input.ndim), keepdims=keepdim))
-        return cast(result, np.uint8) if input.dtype == np.uint8 else result
+        truth = wide(input) != 0
+        if dim not in ((), []):
+            truth = xp.asarray(getattr(xp, name)(truth, axis=axes(dim, input.ndim), keepdims=keepdim))
+        return cast(truth, np.uint8) if input.dtype == np.uint8 else truth
 
     return run
 

@@ -100,7 +100,7 @@ kernel(op.argmin, device="cpu")(_position(np.argmin))
 def _logical(reduce: Any) -> Any:
     def run(input: Any, dim: Any, keepdim: bool) -> Any:
         truth = input if input.dtype.kind != "V" else input.astype(np.float32)
-        result = reduce(truth, axes(dim, input.ndim), None, None, keepdim)
+        result = reduce(truth, () if dim in ((), []) else axes(dim, input.ndim), None, None, keepdim)
         return result.astype(np.uint8) if input.dtype == np.uint8 else result
 
     return run

@@ -273,7 +273,8 @@ def min(input: Tensor, dim: Any = None, keepdim: bool = False, *, other: Any = N
 
 
 def _logical(input: Any, dim: Any, keepdim: bool, name: str) -> Meta:
-    return reduced(input, dim, keepdim, name, np.uint8 if input.dtype == np.uint8 else np.bool_)
+    dtype = np.uint8 if input.dtype == np.uint8 else np.bool_
+    return Meta(input.shape, dtype) if dim in ((), []) else reduced(input, dim, keepdim, name, dtype)
 
 
 @primitive("reduction", out="bool or uint8", nondifferentiable="its result is bool")

@@ -39,7 +39,7 @@ def reduction(
         if several:
             yield Sample(x(2, 3, 4), (0, 2), note="two dimensions", **keyword)
             yield Sample(x(2, 3, 4), (-1, 0), keepdim=True, note="two dimensions, keepdim", **keyword)
-            yield Sample(x(2, 3), (), note="no dimension means all", **keyword)
+            yield Sample(x(2, 3), (), note="no dimension", **keyword)
         yield Sample(x(0, 3), 1, note="empty", **keyword)
         if empty:
             yield Sample(x(0, 3), 0, note="over an empty dimension", **keyword)
@@ -65,11 +65,11 @@ def _axis(dim: Any) -> Any:
     return None if dim is None or dim == () else dim
 
 
-def _by(function: Any, widen: bool = False) -> Any:
-    """A NumPy reduction under Tenfold's parameter names."""
+def _by(function: Any, widen: bool = False, none: bool = False) -> Any:
+    """A NumPy reduction under Tenfold's parameter names. `none`: no dimension means none, as in NumPy."""
 
     def reference(input: Any, dim: Any = None, keepdim: bool = False) -> Any:
-        axis = _axis(dim)
+        axis = () if none and dim == () else _axis(dim)
         if not np.ndim(input):
             axis = None
         if widen and input.dtype.kind in "biu":
@@ -95,8 +95,8 @@ TABLE: dict[str, tuple[Any, Any]] = {
     "median": (reduction(several=False, empty=False, distinct=True), None),
     "nanmedian": (reduction(several=False, empty=False, distinct=True), None),
     "mode": (reduction(several=False, empty=False), None),
-    "all": (reduction(), _by(np.all)),
-    "any": (reduction(), _by(np.any)),
+    "all": (reduction(), _by(np.all, none=True)),
+    "any": (reduction(), _by(np.any, none=True)),
     "var": (reduction(empty=False), None),
     "std": (reduction(NONZERO, empty=False), None),
     "var_mean": (reduction(empty=False), None),
