@@ -29,9 +29,9 @@ def attention_scores(query: Tensor, key: Tensor, attn_mask: Tensor | None, is_ca
 
 def attention_weights(scores: Tensor) -> Tensor:
     """softmax over the keys; 0 for queries that see none, whose scores are all -inf."""
-    weights = tf.softmax(scores, -1)
     blind = (scores == float("-inf")).all(-1, keepdim=True)
-    return tf.where(blind, tf.zeros_like(weights), weights)
+    # Their own softmax is no number, and neither would a second derivative be.
+    return tf.where(blind, 0.0, tf.softmax(tf.where(blind, 0.0, scores), -1))
 
 
 @composite("attention", method=None)

@@ -9,6 +9,7 @@ from tenfold.dispatch.operators import composite
 from tenfold.nn.arguments import refuse_gradients, widened
 from tenfold.nn.ops.loss.reduction import reduced, reduction_of
 from tenfold.tensor.tensor import Tensor
+from tenfold.types.dtypes import int64, type_name, uint8
 
 
 def _class_dim(x: Tensor) -> int:
@@ -38,6 +39,8 @@ def _check_classes(name: str, input: Tensor, target: Tensor, weight: Tensor | No
 def _check_index(name: str, target: Tensor) -> None:
     if target._array.dtype.kind not in "iu":
         raise RuntimeError(f"{name}: expected scalar type Long for the target's class indices but found {target.dtype.name}")
+    if target.dtype not in (int64, uint8):
+        raise RuntimeError(f"{name}: expected target dtype to be Long or Byte, but got {type_name(target.dtype)}")
 
 
 @composite("loss", method=None)
@@ -219,6 +222,7 @@ def cross_entropy(
     if not 0.0 <= label_smoothing <= 1.0:
         raise RuntimeError(f"cross_entropy: label_smoothing must be between 0.0 and 1.0. Got: {label_smoothing}")
     if target._array.dtype.kind in "iu":
+        _check_index("cross_entropy", target)
         _check_classes("cross_entropy", input, target, weight)
         if weight is not None:
             refuse_gradients("cross_entropy", weight=weight)

@@ -210,7 +210,7 @@ def instance_norm(
     require_floating("instance_norm", input)
     check_channels("instance_norm", shape, running_mean=running_mean, running_var=running_var, weight=weight, bias=bias)
     require_same_dtype("instance_norm", input, running_mean, running_var, weight, bias)
-    if use_input_stats and len(shape) > 2 and prod(shape[2:]) == 1:
+    if use_input_stats and len(shape) > 1 and prod(shape[2:]) == 1:
         raise ValueError(f"instance_norm: Expected more than 1 spatial element when training, got input size {tf.Size(shape)}")
     if not use_input_stats and (running_mean is None or running_var is None):
         raise RuntimeError("instance_norm: Expected running_mean and running_var to be defined when use_input_stats is false")

@@ -8,6 +8,7 @@ from tenfold.dispatch.operators import composite
 from tenfold.nn.arguments import ints, require_floating, require_same_dtype, widened
 from tenfold.nn.ops.norm.statistics import affine, normalized, rows_grad
 from tenfold.tensor.tensor import Tensor
+from tenfold.types.dtypes import float32
 from tenfold.types.numeric_limits import finfo
 
 
@@ -138,7 +139,8 @@ def fused_rms_norm_grad(
 
 @composite("norm", accepts={"input": "floating complex"}, method=None)
 def rms_norm(input: Tensor, normalized_shape: Any, weight: Tensor | None = None, eps: float | None = None) -> Tensor:
-    """Root-mean-square norm: x / sqrt(mean(x^2) + eps) * weight over the last dimensions; eps None: the dtype's.
+    """Root-mean-square norm: x / sqrt(mean(x^2) + eps) * weight over the last dimensions; eps None: the dtype's,
+    float32's for half precision.
 
     Shape: (*, *normalized_shape) -> the same; weight (*normalized_shape). Dtype: floating or complex.
     Source: Zhang and Sennrich, "Root Mean Square Layer Normalization", 2019, equation 4.
@@ -150,7 +152,7 @@ def rms_norm(input: Tensor, normalized_shape: Any, weight: Tensor | None = None,
     require_floating("rms_norm", input, also="c")
     n = _check_normalized_shape("rms_norm", input, normalized_shape, weight, None)
     if eps is None:
-        eps = finfo(input.dtype).eps
+        eps = finfo(float32 if input.dtype.is_half else input.dtype).eps
     if input.dtype.is_complex:
         y = input / ((input * input).mean(_last(n), True) + eps).sqrt()
         return y if weight is None else y * weight

@@ -48,9 +48,9 @@ def _check_renorm(shape: Any, p: float, dim: int, maxnorm: float) -> int:
     """The dimension, counted from the front; RuntimeError for arguments that mean no limit."""
     if len(shape) < 2:
         raise RuntimeError(f"renorm: input needs at least 2 dimensions, got {len(shape)} dimensions")
-    if p <= 0:
+    if not p > 0:
         raise RuntimeError(f"renorm: non-positive-norm not supported, got p={p}")
-    if maxnorm < 0:
+    if not maxnorm >= 0:
         raise RuntimeError(f"renorm: expected maxnorm to be >= 0 but got {maxnorm}")
     return wrap_dim(dim, len(shape), "renorm")
 

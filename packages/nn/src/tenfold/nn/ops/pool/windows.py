@@ -166,6 +166,10 @@ def _steps(
             raise RuntimeError(
                 f"{name}: pad should be at most half of effective kernel size, but got pad={p}, kernel_size={k} and dilation={d}"
             )
+        if p > k // 2:
+            raise RuntimeError(
+                f"{name}: pad should be smaller than or equal to half of kernel size, but got pad={p}, kernel_size={k}"
+            )
     return kernel, steps, pads, gaps
 
 

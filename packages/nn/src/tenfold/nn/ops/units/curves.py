@@ -12,6 +12,7 @@ from tenfold.ops.creation.factories import full
 from tenfold.ops.pointwise.several import where
 from tenfold.tensor.tensor import Tensor
 from tenfold.types.dtypes import type_name
+from tenfold.types.numeric_limits import finfo
 
 SELU_ALPHA = 1.6732632423543772848170429916717
 SELU_SCALE = 1.0507009873554804934193349852946
@@ -258,7 +259,9 @@ def softshrink(input: Tensor, lambd: float = 0.5) -> Tensor:
     """
     if lambd < 0:
         raise RuntimeError(f"softshrink: lambda must be greater or equal to 0, but found to be {lambd}.")
-    x = wide(input)
+    if not lambd <= finfo(input.dtype).max:
+        raise RuntimeError(f"softshrink: lambda must be a number of {input.dtype}'s range, but found to be {lambd}.")
+    x, lambd = wide(input), +lambd  # True counts as the number 1
     moved = where(x > lambd, input - lambd, input + lambd)
     return moved.masked_fill((x >= -lambd) & (x <= lambd), 0)
 
