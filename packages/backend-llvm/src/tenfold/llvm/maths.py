@@ -261,7 +261,7 @@ def gelu(x: Expr) -> Expr:
     if x.type != "float":
         return x * (erfc(x * -root(0.5)) * 0.5)
     a = abs(at_most(x, NORMAL_END))
-    return select(x < 0.0, 0.0, x) - a * _normal(a)[0]
+    return select(x < 0.0, -0.0, x) - a * _normal(a)[0]  # of -40 it is -0.0
 
 
 GELU_SCALE, GELU_CUBE = root(2 / pi), 0.044715
