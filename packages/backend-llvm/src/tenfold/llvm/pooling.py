@@ -81,17 +81,20 @@ class _Writer:
             for ky in range(pool.kernel[0])
         ]
         narrow = [[f.let(f"trunc i64 {place} to i32") for place in row] for row in far]
+        # One address for each of a window's rows, and constants behind it: of many, LLVM would weigh every combination.
+        rows = [f.at(self.here, f.add(base, row[0]), self.type) for row in far]
         f.do(f"br i1 {some}, label %start{n}, label %past{n}")
         f.lines.append(f"start{n}:")
         f.do(f"br label %inside{n}")
         f.lines.append(f"inside{n}:")
         j = f.let(f"phi i64 [{begin}, %start{n}], [%next{n}, %inside{n}]")
-        first = f.add(base, f.mul(j, pool.stride[1]))
+        left = f.mul(j, pool.stride[1])
         best, at = "", ""
         for ky in range(pool.kernel[0]):
+            row = f.at(rows[ky], left, self.type)
             for kx in range(pool.kernel[1]):
-                place = f.add(first, far[ky][kx])
-                value = f.let(f"load {self.type}, ptr {f.at(self.here, place, self.type)}, align {self.size}{TAGS}")
+                place = f.at(row, kx * pool.dilation[1], self.type)
+                value = f.let(f"load {self.type}, ptr {place}, align {self.size}{TAGS}")
                 if not best:
                     best, at = value, "0"
                     continue
@@ -99,7 +102,7 @@ class _Writer:
                 best = f.let(f"select i1 {better}, {self.type} {value}, {self.type} {best}")
                 at = f.let(f"select i1 {better}, i32 {narrow[ky][kx]}, i32 {at}")
         f.do(f"store {self.type} {best}, ptr {f.at(self.values, j, self.type)}, align {self.size}{TAGS}")
-        found = f.add(first, f.let(f"sext i32 {at} to i64"))
+        found = f.add(f.add(base, left), f.let(f"sext i32 {at} to i64"))
         f.do(f"store i64 {found}, ptr {f.at(self.indices, j, 'i64')}, align 8{TAGS}")
         f.do(f"%next{n} = add nuw nsw i64 {j}, 1")
         f.do(f"%more{n} = icmp slt i64 %next{n}, {end}")
