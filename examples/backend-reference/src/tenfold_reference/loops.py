@@ -47,7 +47,8 @@ def reducer(operator: Operator, function: Callable[[list[Any]], Any]) -> Callabl
 
     def run(input: Block, dim: Any, keepdim: bool) -> Block:
         result = geometry(operator, input, dim, keepdim)
-        dims = wrap_dims(dim, len(input.shape), operator.name) if input.shape else ()
+        none = dim in ((), []) and operator.name in ("any", "all")  # where no dimension means none; elsewhere it means all
+        dims = () if none or not input.shape else wrap_dims(dim, len(input.shape), operator.name)
         kept = [d for d in range(len(input.shape)) if d not in dims]
         firsts = walk([input.shape[d] for d in kept], [input.steps[d] for d in kept], input.start)
         others = walk([input.shape[d] for d in dims], [input.steps[d] for d in dims], 0)
