@@ -61,3 +61,13 @@ def test_second_derivatives_of_queries_that_see_no_key() -> None:
     (g,) = tenfold.autograd.grad(result.sum(), q, create_graph=True)
     second = tenfold.autograd.grad(g.sum(), (q, k, v))
     assert all(not grad.any() for grad in second)
+
+
+@pytest.mark.parametrize("dtype", ["float16", "bfloat16", "float32", "float64"])
+@pytest.mark.parametrize("count", [1, 70, 20000])
+def test_relu_keeps_the_sign_of_zero(count: int, dtype: str) -> None:
+    found = []
+    for lib in (torch, tenfold):
+        x = lib.tensor([0.0, -0.0, 1.0, -1.0, float("nan")] * count, dtype=getattr(lib, dtype))
+        found.append(lib.signbit(lib.relu(x)).tolist())
+    assert [a for i, a in enumerate(found[0]) if i % 5 < 4] == [a for i, a in enumerate(found[1]) if i % 5 < 4]

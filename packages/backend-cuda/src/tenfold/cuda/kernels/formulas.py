@@ -141,7 +141,7 @@ SELECTION = {
 }
 
 ACTIVATIONS = {
-    "relu": Formula("tl.where((x > 0) | (x != x), x, 0.0)", "tl.where(x > 0, x, 0)"),
+    "relu": Formula("tl.where(x < 0, 0.0, x)", "tl.where(x > 0, x, 0)"),
     "threshold_backward": _floating("tl.where(y <= a, 0.0, x)", "xya"),
     "gelu": _floating(f"x * 0.5 * math.erfc(x * {-sqrt(0.5)!r})"),
     "gelu_tanh": _floating(f"x * 0.5 * (1.0 + {GELU_TANH})"),
