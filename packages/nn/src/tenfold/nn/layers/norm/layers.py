@@ -315,7 +315,7 @@ class LayerNorm(Module):
 class RMSNorm(Module):
     """x / sqrt(mean(x^2) + eps) weight over the last dimensions. Shape: (..., *normalized_shape), kept.
 
-    `eps` None is the dtype's machine epsilon. Source: Zhang and Sennrich 2019.
+    `eps` None is the dtype's machine epsilon, float32's for half precision. Source: Zhang and Sennrich 2019.
 
     >>> RMSNorm(2, elementwise_affine=False)(tenfold.tensor([1.0, 7.0]))
     tensor([0.2000, 1.4000])
