@@ -35,7 +35,7 @@ def _variance(input: Any, dim: Any, unbiased: Any, keepdim: bool, correction: An
         rest = rest * rest
     kind = deviation.dtype.type
     result = total(deviation, axis, keepdim) - rest / kind(count)
-    return np.maximum(result / kind(count - correction), ZERO[deviation.dtype])
+    return np.maximum(result / kind(count - correction), kind(0))
 
 
 def _spread(input: Any, arguments: Any, function: Any) -> Any:
@@ -49,9 +49,6 @@ def _spread(input: Any, arguments: Any, function: Any) -> Any:
             return np.asarray(variance if function is None else function(variance)).astype(np.float32)
         variance = _variance(input * 2.0**-64, *arguments) * 2.0**128
     return variance if function is None else function(variance)
-
-
-ZERO = {np.dtype(d): np.zeros((), d) for d in ("f4", "f8")}
 
 
 def squared(x: Any) -> Any:
