@@ -1,7 +1,5 @@
 """`python -m tenfold doctor` and `python -m tenfold op NAME`, which the package tenfold-inspection answers."""
 
-from __future__ import annotations
-
 import argparse
 import importlib
 import os

@@ -1,7 +1,5 @@
 """Core's own plugin: the CPU and meta devices come in through the hooks that every package uses."""
 
-from __future__ import annotations
-
 from tenfold.cpu.backend import CpuBackend
 from tenfold.dispatch.devices import Backend
 from tenfold.dispatch.meta import MetaBackend

@@ -1,7 +1,5 @@
 """What operators with several named results return, under PyTorch's names and field names; each is made when first used."""
 
-from __future__ import annotations
-
 from collections import namedtuple
 from typing import Any
 

@@ -48,7 +48,7 @@ ROLES, DEFAULTS, NAMES, WRITING, FORM_IN_PLACE, WORDS = 8, 16, 24, 32, 36, 37
 TAKES_OUT, ELEMENTWISE, IN_PLACE, CONVERTS = 1, 2, 4, 8  # of the word for writing
 MOST_PARAMETERS = 8
 ROLE_OF = {"tensor": 1, "number": 2, "value": 3, "optional": 5, "list": 6}
-NEUTRAL, EXACTLY = 4, {"int": 7, "bool": 8}  # by annotation
+NEUTRAL, EXACTLY, OR_NONE = 4, {"int": 7, "bool": 8, "float": 9}, 16  # by annotation
 # Functions without a kernel that have a path of their own.
 PLAIN = (
     "zero_", "copy_", "empty", "zeros", "ones", "full", "empty_like", "zeros_like", "ones_like", "full_like",
@@ -182,7 +182,8 @@ def _roles(operator: Operator) -> list[int]:
             if p.default is inspect.Parameter.empty or p.name in taken:
                 return []
         elif p.name in taken and p.role in ROLE_OF:
-            roles.append(EXACTLY.get(p.whole, ROLE_OF[p.role]))
+            kind = p.whole.removesuffix(" | None")
+            roles.append(EXACTLY.get(kind, ROLE_OF[p.role]) + OR_NONE * (kind in EXACTLY and kind != p.whole))
         elif p.name not in taken and operator.neutral.get(p.name, MISSING) is p.default:
             roles.append(NEUTRAL)
         else:

@@ -1,7 +1,5 @@
 """The CPU backend: NumPy kernels, one family of operators a file; `tenfold.cpu.memory_stats()` and what one asks of a device."""
 
-from __future__ import annotations
-
 import importlib
 
 from tenfold.cpu.allocator import (

@@ -50,7 +50,10 @@ def bytes_of(array: Any) -> Any:
 
 def strided(array: Any, shape: Sequence[int], byte_strides: Sequence[int], byte_offset: int) -> Any:
     """A view on the owner's memory, checked against its bounds."""
-    return np.ndarray(tuple(shape), array.dtype, bytes_of(array), byte_offset, tuple(byte_strides))
+    memory = bytes_of(array)
+    if not memory.size and 0 not in shape:  # of which NumPy asks nothing
+        raise ValueError
+    return np.ndarray(tuple(shape), array.dtype, memory, byte_offset, tuple(byte_strides))
 
 
 class CpuBackend(Backend):

@@ -4,8 +4,6 @@ A product on two threads waits for the slower one. Where other programs keep the
 the second thread its turn: (32, 256) @ (256, 1024) took 20 ms instead of 0.15 ms.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Cutting large arrays into blocks that stay in the cache while a kernel makes its several passes over them."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from math import prod
 from typing import Any

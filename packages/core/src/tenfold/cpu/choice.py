@@ -4,8 +4,6 @@
 other's runs written over it, or arithmetic on bits: b ^ ((a ^ b) & m), with m all ones where the mask is true.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

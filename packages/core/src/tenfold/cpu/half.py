@@ -1,7 +1,5 @@
 """Half precision in kernels of several steps: computed in float32, rounded once."""
 
-from __future__ import annotations
-
 import functools
 from collections.abc import Callable
 from typing import Any

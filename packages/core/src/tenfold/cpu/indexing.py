@@ -12,7 +12,7 @@ from tenfold.cpu.places import along, any_of, as_index, as_iterated, checked, in
 from tenfold.dispatch.kernels import kernel
 from tenfold.dispatch.operators import op
 from tenfold.ops.indexing.selection import check_values
-from tenfold.types.memory_format import contiguous_format, preserve_format, refuse_negative, suggested_format
+from tenfold.types.memory_format import contiguous_format, preserve_format, suggested_format
 
 
 @kernel(op.getitem, device="cpu")
@@ -349,13 +349,4 @@ def strided_sum(input: Any, shape: Any, size: Any, stride: Any, storage_offset: 
     region, terms = region.transpose(order), input.transpose(order)
     for place in np.ndindex(*(size[d] for d in shared)):
         region[place] += terms[place]
-    return result
-
-
-@kernel(op.as_strided_scatter, device="cpu")
-def as_strided_scatter(input: Any, src: Any, size: Any, stride: Any, storage_offset: int | None) -> Any:
-    refuse_negative(stride)
-    result = input.copy("C")
-    itemsize = input.itemsize
-    np.ndarray(tuple(size), input.dtype, result, (storage_offset or 0) * itemsize, [s * itemsize for s in stride])[...] = src
     return result

@@ -1,7 +1,5 @@
 """NumPy (BLAS) kernels of the matrix products."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

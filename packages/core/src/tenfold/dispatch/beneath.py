@@ -4,8 +4,6 @@ How they are asked is the service `ask_beneath`, in the package tenfold-compat. 
 tensor's key has no kernels, so that the call paths take the full dispatch, which looks here.
 """
 
-from __future__ import annotations
-
 from typing import Any, ClassVar, Self
 
 from tenfold.dispatch.devices import META, NO_KERNELS, OverrideKey

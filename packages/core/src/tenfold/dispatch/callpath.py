@@ -29,7 +29,7 @@ _GLOBALS = frozenset(
     "ACTIVE TRANSFORMS GRAD_OFF grad_enabled dispatch dispatch_dunder recovered has_gradient wrong_result new Tensor "
     "Storage INFERENCE settle note_view refused arrange arrange_power by_rows note_layout CPU ref id "
     "wrap_all wrap_views F32 F64 I64 DEFAULT "
-    "type len int float bool ONE "
+    "type len int float bool ONE as_float as_complex "
     "DTYPE REQUIRED as_dtype as_int as_dims as_bool old_form missing absent NotImplemented Exception TypeError".split()
 )
 
@@ -137,14 +137,15 @@ def _normalise_ints(operator: Operator, rest: bool = False) -> Iterator[str]:
 
 
 def _normalise_values(operator: Operator, params: Iterable[Param]) -> Iterator[str]:
-    """`dtype=float` is `dtype=tenfold.float64`, and NumPy's integers are Python's; what is no dtype, int or bool is refused."""
+    """`dtype=float` is `dtype=tenfold.float64`, and NumPy's integers are Python's; the rest is refused."""
     for p in params:
         if p.role == "value" and (p.name == "dtype" or p.whole):
-            given = f"{p.name} is not None and " * (p.whole not in ("int", "bool")) + f"type({p.name}) is not tuple and " * (
-                p.name == "dim"
-            )
-            yield f"    if {given}type({p.name}) is not {'bool' if p.whole[:4] == 'bool' else 'int' if p.whole else 'DTYPE'}:"
-            yield f"        {p.name} = as_{p.whole[:4].strip() or 'dtype'}({p.name}, {operator.name!r}, {p.name!r})"
+            kind, *optional = p.whole.split(" | ")
+            tests = [f"{p.name} is not None"] if optional or kind in ("", "dims") else []
+            exactly = {"": ["DTYPE"], "bool": ["bool"], "float": ["float", "int"], "complex": ["float", "int"]}.get(kind, ["int"])
+            exactly += ["tuple"] * (kind == "dims" and p.name == "dim")
+            yield f"    if {' and '.join(tests + [f'type({p.name}) is not {t}' for t in exactly])}:"
+            yield f"        {p.name} = as_{kind or 'dtype'}({p.name}, {operator.name!r}, {p.name!r})"
 
 
 def _by_name(operator: Operator) -> str:

@@ -60,7 +60,7 @@ ROLES = {
     "Sequence[Tensor | None]": "list",
     "Ints": "ints",
 }
-TENSOR_ROLES = ("tensor", "number", "optional", "list")
+TENSOR_ROLES, WHOLE = ("tensor", "number", "optional", "list"), ("int", "bool", "float", "complex")
 
 
 class Param(NamedTuple):
@@ -72,7 +72,7 @@ class Param(NamedTuple):
     default: Any
     holes: bool = False  # whether a list may have None among its tensors
     is_data: bool = False  # whether NumPy's numbers reach the operator as what they are, not as Python's
-    whole: str = ""  # "int" or "bool", perhaps with " | None", where it holds that, "dims" where also several ints
+    whole: str = ""  # of WHOLE where it holds that, perhaps with " | None", "dims" where also several ints
 
 
 def annotation_text(annotation: Any) -> str:
@@ -166,7 +166,7 @@ class Operator:
         for p in params.values():
             text = annotation_text(p.annotation)
             role = "args" if p.kind is p.VAR_POSITIONAL else ROLES.get(text, "value")
-            exact = text.removesuffix(" | None") in ("int", "bool") and p.name not in ("inplace", "return_indices")
+            exact = text.removesuffix(" | None") in WHOLE and p.name not in ("inplace", "return_indices")
             whole = "dims" if text == "Any" and p.name in dims else text * exact
             yield Param(p.name, role, p.kind is p.KEYWORD_ONLY, p.default, "| None]" in text, text == "Data", whole)
 

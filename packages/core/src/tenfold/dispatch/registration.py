@@ -1,7 +1,5 @@
 """Who registers what: while a plugin's module is imported, what it attaches has an owner and can be taken back."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any

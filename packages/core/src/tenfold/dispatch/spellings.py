@@ -9,6 +9,8 @@ from collections.abc import Sequence
 from operator import index
 from typing import Any
 
+from numpy import generic
+
 from tenfold.dispatch.operators import Operator, Param
 from tenfold.dispatch.runtime import RUNTIME
 from tenfold.settings.warnings import warn_once
@@ -44,7 +46,7 @@ def as_int(value: Any, operator: str, name: str, several: bool = False) -> Any:
     tensor = hasattr(type(value), "_array")
     if value is REQUIRED or (hasattr(kind, "__torch_function__") and not tensor):
         return value
-    if kind is not bool and not (tensor and name[:3] == "dim" and not several and (value.ndim or value.dtype is dtypes.bool_)):
+    if kind is not bool and not (tensor and not several and (value.ndim or value.dtype is dtypes.bool_)):
         try:
             return index(value)
         except TypeError:
@@ -59,6 +61,25 @@ def as_bool(value: Any, operator: str, name: str) -> Any:
     if known or (hasattr(kind, "__torch_function__") and not hasattr(kind, "_array")):
         return value
     raise TypeError(f"{operator}(): argument '{name}' must be bool, not {kind.__name__}")
+
+
+def as_complex(value: Any, operator: str, name: str) -> Any:
+    """The number that is given, also as a tensor without dimensions that needs no gradient; TypeError for anything else."""
+    kind = type(value)
+    if hasattr(kind, "_array"):
+        if not value.ndim and not value.requires_grad:
+            return value.item()
+    elif isinstance(value, (int, float, complex, generic)) or value is REQUIRED or hasattr(kind, "__torch_function__"):
+        return value
+    raise TypeError(f"{operator}(): argument '{name}' must be Number, not {kind.__name__}")
+
+
+def as_float(value: Any, operator: str, name: str) -> Any:
+    """The same but no complex one, and a bool as an int."""
+    value = as_complex(value, operator, name)
+    if isinstance(value, complex):
+        raise TypeError(f"{operator}(): argument '{name}' must be float, not complex")
+    return +value if value is True or value is False else value
 
 
 def as_dims(value: Any, operator: str, name: str) -> Any:
@@ -114,9 +135,8 @@ def _warn_once(operator: Operator, declared: Operator, order: Sequence[str]) -> 
     )
 
 
-RUNTIME.update(
-    as_dtype=as_dtype, as_int=as_int, as_dims=as_dims, as_bool=as_bool, old_form=old_form, missing=missing, absent=absent
-)
+for _function in (as_dtype, as_int, as_dims, as_bool, as_float, as_complex, old_form, missing, absent):
+    RUNTIME[_function.__name__] = _function
 RUNTIME.update(REQUIRED=REQUIRED, DTYPE=dtype, ONE=1)
 
 

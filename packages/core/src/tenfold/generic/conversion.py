@@ -1,7 +1,5 @@
 """Copies and conversions on any device, through its backend."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Indexing on any device by writes to strided regions: joined tensors, and what gradients of views need."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np
@@ -11,6 +9,7 @@ from tenfold.dispatch.kernels import ANY_DEVICE, kernel, table
 from tenfold.dispatch.meta import Meta, contiguous_strides
 from tenfold.dispatch.operators import op
 from tenfold.generic import view
+from tenfold.types.memory_format import refuse_negative
 
 restride = view.restride
 
@@ -34,9 +33,13 @@ def strided_sum(backend: Any, input: Any, shape: Any, size: Any, stride: Any, st
 
 @kernel(op.as_strided_scatter, device=ANY_DEVICE)
 def as_strided_scatter(backend: Any, input: Any, src: Any, size: Any, stride: Any, storage_offset: int | None) -> Any:
+    refuse_negative(stride)
     result = backend.empty(input.shape, input.dtype, backend.index_of(input))
     backend.write(result, input)
-    backend.write(backend.as_strided(result, size, stride, storage_offset or 0), src)
+    region = backend.as_strided(result, size, stride, storage_offset or 0)
+    if src.shape not in ((), region.shape):
+        raise ValueError  # as the rule says it
+    backend.write(region, src)
     return result
 
 

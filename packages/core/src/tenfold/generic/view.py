@@ -1,7 +1,5 @@
 """View operators on any device: the shape rule gives the geometry, `as_strided` of the backend the view."""
 
-from __future__ import annotations
-
 import importlib
 from typing import Any
 

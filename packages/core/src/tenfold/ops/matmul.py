@@ -206,7 +206,7 @@ def blend(name: str, input: Tensor, product: Tensor, beta: Any, alpha: Any) -> T
 
 
 @composite("matmul", promote="same", out="same", inplace=True, old=blended("mat1 mat2"))
-def addmm(input: Tensor, mat1: Tensor, mat2: Tensor, *, beta: Any = 1, alpha: Any = 1) -> Tensor:
+def addmm(input: Tensor, mat1: Tensor, mat2: Tensor, *, beta: complex = 1, alpha: complex = 1) -> Tensor:
     """Matrix product added to a tensor that broadcasts: beta * input + alpha * mat1 @ mat2.
 
     >>> import tenfold
@@ -217,7 +217,7 @@ def addmm(input: Tensor, mat1: Tensor, mat2: Tensor, *, beta: Any = 1, alpha: An
 
 
 @composite("matmul", promote="same", out="same", inplace=True, rounded_once=True, old=blended("mat vec"))
-def addmv(input: Tensor, mat: Tensor, vec: Tensor, *, beta: Any = 1, alpha: Any = 1) -> Tensor:
+def addmv(input: Tensor, mat: Tensor, vec: Tensor, *, beta: complex = 1, alpha: complex = 1) -> Tensor:
     """Matrix-vector product added to a tensor: beta * input + alpha * mat @ vec.
 
     >>> import tenfold
@@ -238,7 +238,7 @@ def check_factors(dtype: Any, factors: dict[str, Any]) -> None:
 
 
 @composite("matmul", promote="same", out="same", inplace=True, rounded_once=True, old=blended("batch1 batch2"))
-def baddbmm(input: Tensor, batch1: Tensor, batch2: Tensor, *, beta: Any = 1, alpha: Any = 1) -> Tensor:
+def baddbmm(input: Tensor, batch1: Tensor, batch2: Tensor, *, beta: complex = 1, alpha: complex = 1) -> Tensor:
     """Batch of matrix products added to a tensor: beta * input + alpha * batch1 @ batch2.
 
     >>> import tenfold

@@ -6,8 +6,6 @@ dictionaries; no operator call reaches pluggy. What hooks return are names of mo
 use are imported. `register` adds a plugin of this process, for notebooks and tests.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import pluggy

@@ -1,7 +1,5 @@
 """What `tenfold.cuda` is while tenfold-backend-cuda is not installed: there is no device, and all else names the package."""
 
-from __future__ import annotations
-
 from typing import TYPE_CHECKING, Any
 
 from tenfold.dispatch import devices

@@ -1,7 +1,5 @@
 """Plugins of this process, for notebooks and tests: registered at run time, and taken away again."""
 
-from __future__ import annotations
-
 import sys
 from typing import Any
 

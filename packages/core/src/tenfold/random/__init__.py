@@ -1,7 +1,5 @@
 """Seeding and states of random numbers, under PyTorch's names: `tenfold.random.manual_seed` and the like."""
 
-from __future__ import annotations
-
 import contextlib
 from collections.abc import Iterable, Iterator
 from typing import Any

@@ -1,7 +1,5 @@
 """Fisher and Yates' shuffle in array operations: the same swaps, followed as links instead of carried out one by one."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Every environment variable that Tenfold reads, declared once; `python -m tenfold doctor` prints them."""
 
-from __future__ import annotations
-
 import os
 from typing import NamedTuple
 

@@ -3,8 +3,6 @@
 What is installed needs no table: it is found like any module. This one is for the error's text only.
 """
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Sequence
 

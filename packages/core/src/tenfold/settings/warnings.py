@@ -1,7 +1,5 @@
 """Warnings that come once in a process, unless `set_warn_always` asks for each."""
 
-from __future__ import annotations
-
 import warnings
 
 _seen: set[str] = set()

@@ -3,8 +3,6 @@
 Here: the name under which these are printed, `tenfold.float32`, or `torch.float32` where Tenfold stands in for PyTorch.
 """
 
-from __future__ import annotations
-
 _namespace = "tenfold"
 
 

@@ -54,8 +54,8 @@ def require_value(value: Any, d: dtype) -> None:
 
 def factor(value: Any, d: dtype) -> Any:
     """A number as one that elements of a dtype are multiplied by; RuntimeError for what does not fit."""
-    if hasattr(value, "_array") and (value.ndim or value.requires_grad):
-        raise TypeError(f"a factor must be a Number, not a Tensor of shape {list(value.shape)} or one that requires grad")
+    if isinstance(value, (list, tuple)) or getattr(value, "ndim", False) or getattr(value, "requires_grad", False):
+        raise TypeError(f"a factor must be Number, not {type(value).__name__}")
     require_fit(value, float32 if d.is_half else d)
     if d.category < 3 and isinstance(value, complex):
         value = value.real

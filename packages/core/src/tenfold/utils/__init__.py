@@ -1,7 +1,5 @@
 """PyTorch's `torch.utils`: names that live here for its users, brought by the packages that define them."""
 
-from __future__ import annotations
-
 import importlib
 import pkgutil
 from typing import TYPE_CHECKING, Any

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
+
+import ml_dtypes
 
 from tenfold.dispatch.operators import op
 from tenfold.llvm.elementwise import Operator
 from tenfold.llvm.expressions import Expr
 from tenfold.llvm.kernels.attaching import chosen
 from tenfold.llvm.session import USED
-from tenfold.llvm.storage import FLOAT32, FLOAT64, FLOATING
+from tenfold.llvm.storage import FLOAT32, FLOAT64, FLOATING, Stored
 from tenfold.llvm.tracing import NotLowered, formula_of
 
 NAMES = (
@@ -17,6 +20,7 @@ NAMES = (
     "softshrink", "hardsigmoid",
 )  # fmt: skip
 ROUNDED = ("hardshrink",)  # their options are rounded to a half precision dtype first, as they are in PyTorch
+LIMITED = ("hardtanh", "softshrink")  # their options have to be numbers of the dtype
 WHOLE = (FLOAT32, FLOAT64)
 MOST = 16  # of the values of an operator's options, each of which has a formula of its own
 
@@ -52,13 +56,21 @@ class Composite:
             return formula_of(self.declared, given, [x])
 
         try:
-            operator = Operator(self.declared.name, formula, dtypes=WHOLE if self.declared.name in ROUNDED else FLOATING)
+            operator = Operator(self.declared.name, formula, dtypes=self._dtypes(options))
             for stored in operator.dtypes:
                 operator.expression(stored, ())
         except (NotLowered, RuntimeError, TypeError, ValueError):  # the body says what is wrong
             return _to_the_body
         self.operators[key] = operator
         return operator.wrap(_to_the_body)
+
+    def _dtypes(self, options: tuple[float, ...]) -> tuple[Stored, ...]:
+        """Those that are computed here with these numbers."""
+        if self.declared.name not in LIMITED:
+            return WHOLE if self.declared.name in ROUNDED else FLOATING
+        largest = max((abs(o) for o in options if math.isfinite(o)), default=0)
+        limits = {stored: float(ml_dtypes.finfo(stored.dtype).max) for stored in FLOATING}  # type: ignore[no-untyped-call]
+        return tuple(stored for stored, limit in limits.items() if largest <= limit)
 
 
 def _to_the_body(input: Any) -> Any:

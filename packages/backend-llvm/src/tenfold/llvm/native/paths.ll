@@ -4,7 +4,7 @@
 ; device, 3 whether its body records what has no rule, 4 the name under which the globals have what gives results their node, 5
 ; the flags that arrays have to have, 6 recording.ll's words for the rule at 7; at 8 the parameters' roles (1 a tensor, 2 that or a
 ; number, 3 a value, 4 a value that has to be the default and that kernels do
-; not get, 5 a tensor or None, 6 a list of tensors, 7 an int, 8 a bool), at 16 their defaults, at 24 their names; 32 is writing.ll's,
+; not get, 5 a tensor or None, 6 a list of tensors, 7 an int, 8 a bool, 9 a float or int; 16 more where None will do), at 16 their defaults, at 24 their names; 32 is writing.ll's,
 ; views.ll's and scattering.ll's, as are those behind it; 36 is the function of the form in place that `inplace=True` asks for.
 
 @p_Tensor = global ptr null
@@ -53,6 +53,17 @@ define internal i1 @is_tensor(ptr %type) alwaysinline {
   %t = icmp eq ptr %type, %Tensor
   %p = icmp eq ptr %type, %Parameter
   %any = or i1 %t, %p
+  ret i1 %any
+}
+
+; Whether an object is a float or an int, a bool not taken for one.
+define internal i1 @is_number(ptr %v) alwaysinline {
+  %type = call ptr @at(ptr %v, i64 8)
+  %Float = load ptr, ptr @g_float
+  %Int = load ptr, ptr @g_int
+  %float = icmp eq ptr %type, %Float
+  %int = icmp eq ptr %type, %Int
+  %any = or i1 %float, %int
   ret i1 %any
 }
 
@@ -422,7 +433,13 @@ one:
   %v = call ptr @pointer(ptr %values, i64 %i)
   %role_at = add i64 %i, 8
   %role = call i64 @word(ptr %words, i64 %role_at)
-  switch i64 %role, label %slow [
+  %may_lack = icmp uge i64 %role, 16
+  %is_none = icmp eq ptr %v, %None
+  %lacks = and i1 %may_lack, %is_none
+  br i1 %lacks, label %pass, label %by_role
+by_role:
+  %sort = and i64 %role, 15
+  switch i64 %sort, label %slow [
     i64 1, label %tensor
     i64 2, label %either
     i64 3, label %pass
@@ -431,6 +448,7 @@ one:
     i64 6, label %listed
     i64 7, label %whole
     i64 8, label %flag
+    i64 9, label %number
   ]
 flag:
   %f_type = call ptr @at(ptr %v, i64 8)
@@ -467,13 +485,11 @@ optional:
   %absent = icmp eq ptr %v, %None
   br i1 %absent, label %pass, label %tensor
 either:
-  %v_type = call ptr @at(ptr %v, i64 8)
-  %Float = load ptr, ptr @g_float
-  %Int = load ptr, ptr @g_int
-  %is_float = icmp eq ptr %v_type, %Float
-  %is_int = icmp eq ptr %v_type, %Int
-  %is_number = or i1 %is_float, %is_int
+  %is_number = call i1 @is_number(ptr %v)
   br i1 %is_number, label %pass, label %tensor
+number:
+  %counts = call i1 @is_number(ptr %v)
+  br i1 %counts, label %pass, label %slow
 tensor:
   %t_type = call ptr @at(ptr %v, i64 8)
   %t_is = call i1 @is_tensor(ptr %t_type)
@@ -498,7 +514,7 @@ node:
   store i1 %or, ptr %recorded_is
   br label %pass
 pass:
-  %passed = phi ptr [%v, %one], [%v, %optional], [%v, %either], [%v, %whole], [%v, %flag], [%x, %node], [%l, %listed]
+  %passed = phi ptr [%v, %one], [%v, %by_role], [%v, %optional], [%v, %either], [%v, %whole], [%v, %flag], [%v, %number], [%x, %node], [%l, %listed]
   %g_slot = getelementptr ptr, ptr %given, i64 %m
   store ptr %passed, ptr %g_slot
   %m1 = add i64 %m, 1

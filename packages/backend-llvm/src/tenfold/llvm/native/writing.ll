@@ -296,24 +296,30 @@ one:
   %v = call ptr @pointer(ptr %values, i64 %i)
   %role_at = add i64 %i, 8
   %role = call i64 @word(ptr %words, i64 %role_at)
-  switch i64 %role, label %slow [
+  %may_lack = icmp uge i64 %role, 16
+  %None = load ptr, ptr @g_None
+  %is_none = icmp eq ptr %v, %None
+  %lacks = and i1 %may_lack, %is_none
+  br i1 %lacks, label %pass, label %by_role
+by_role:
+  %sort = and i64 %role, 15
+  switch i64 %sort, label %slow [
     i64 1, label %tensor_one
     i64 2, label %either
     i64 3, label %pass
     i64 4, label %neutral
+    i64 9, label %number
   ]
+number:
+  %counts = call i1 @is_number(ptr %v)
+  br i1 %counts, label %pass, label %slow
 neutral:
   %default_at = add i64 %i, 16
   %default = call ptr @pointer(ptr %words, i64 %default_at)
   %is_default = icmp eq ptr %default, %v
   br i1 %is_default, label %next, label %slow
 either:
-  %v_type = call ptr @at(ptr %v, i64 8)
-  %Float = load ptr, ptr @g_float
-  %Int = load ptr, ptr @g_int
-  %is_float = icmp eq ptr %v_type, %Float
-  %is_int = icmp eq ptr %v_type, %Int
-  %is_number = or i1 %is_float, %is_int
+  %is_number = call i1 @is_number(ptr %v)
   br i1 %is_number, label %pass, label %tensor_one
 tensor_one:
   %t_type = call ptr @at(ptr %v, i64 8)
@@ -332,7 +338,6 @@ apart:
   %clear = call i1 @lies_apart(ptr %v, ptr %tensor, i1 %may)
   br i1 %clear, label %node, label %slow
 node:
-  %None = load ptr, ptr @g_None
   %v_node = call ptr @field(ptr %v, ptr @p_node)
   %v_recorded = icmp ne ptr %v_node, %None
   %so_far = load i1, ptr %recorded_is
@@ -340,7 +345,7 @@ node:
   store i1 %or, ptr %recorded_is
   br label %pass
 pass:
-  %passed = phi ptr [%v, %one], [%v, %either], [%x, %node]
+  %passed = phi ptr [%v, %one], [%v, %by_role], [%v, %number], [%v, %either], [%x, %node]
   %g_slot = getelementptr ptr, ptr %given, i64 %m
   store ptr %passed, ptr %g_slot
   %m1 = add i64 %m, 1

@@ -337,7 +337,7 @@ def empty_strided(
 
 @composite("creation", method=None, out=True)
 def full(
-    size: Any, fill_value: Any, *, dtype: Any = None, device: Any = None, requires_grad: bool = False, layout: Any = None,
+    size: Any, fill_value: complex, *, dtype: Any = None, device: Any = None, requires_grad: bool = False, layout: Any = None,
     pin_memory: bool = False,
 ) -> Tensor:  # fmt: skip
     """A tensor filled with one value.
@@ -348,7 +348,7 @@ def full(
     """
     if layout is not None and layout is not strided:
         raise _not_in_layout("full")
-    if isinstance(fill_value, (Tensor, np.generic)):
+    if isinstance(fill_value, np.generic):
         fill_value = fill_value.item()
     if dtype is None:  # pairs of half precision are made only where they are asked for
         dtype = complex64 if number_dtype(fill_value) is complex32 else number_dtype(fill_value)

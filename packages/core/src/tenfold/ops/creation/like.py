@@ -103,7 +103,7 @@ def ones_like(
 
 @composite("creation", method=None, nondifferentiable=_INDEPENDENT)
 def full_like(
-    input: Tensor, fill_value: Any, *, dtype: Any = None, device: Any = None, requires_grad: bool = False, layout: Any = None,
+    input: Tensor, fill_value: complex, *, dtype: Any = None, device: Any = None, requires_grad: bool = False, layout: Any = None,
     memory_format: Any = None, pin_memory: bool = False,
 ) -> Tensor:  # fmt: skip
     """One value with the shape, dtype and device of another tensor.
@@ -175,7 +175,7 @@ def new_empty_strided(
 
 @composite("creation", nondifferentiable=_INDEPENDENT)
 def new_full(
-    input: Tensor, size: Any, fill_value: Any, *, dtype: Any = None, device: Any = None, requires_grad: bool = False,
+    input: Tensor, size: Any, fill_value: complex, *, dtype: Any = None, device: Any = None, requires_grad: bool = False,
     layout: Any = None, pin_memory: bool = False,
 ) -> Tensor:  # fmt: skip
     """One value, of a size, with the tensor's dtype and device.

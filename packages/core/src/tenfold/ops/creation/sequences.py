@@ -56,8 +56,8 @@ def numbers(dtype: Any, device: Any, start: int, end: int, step: int = 1) -> Any
 
 @composite("creation", method=None, out="filled")
 def arange(
-    start: Any, end: Any = None, step: Any = 1, *, dtype: Any = None, device: Any = None, requires_grad: bool = False,
-    layout: Any = None, pin_memory: bool = False,
+    start: float, end: float | None = None, step: float = 1, *, dtype: Any = None, device: Any = None,
+    requires_grad: bool = False, layout: Any = None, pin_memory: bool = False,
 ) -> Tensor:  # fmt: skip
     """Numbers from start (0) up to, not including, end: ints give int64, floats the default dtype.
 
@@ -76,11 +76,11 @@ def arange(
         raise RuntimeError(f"arange: upper bound and lower bound inconsistent with step sign: {start}, {end}, {step}")
     if dtype is dtypes.int64:
         start, end, step = int(start), int(end), int(step)
-    whole = type(start) is int and type(end) is int and type(step) is int
+    whole = type(start) is type(end) is type(step) is int
     dtype = dtype or (dtypes.int64 if whole else get_default_dtype())
     require_order("arange", dtype)
     array: Any
-    if whole:
+    if isinstance(start, int) and isinstance(end, int) and isinstance(step, int):
         if max(start, end) >= 2**63:
             raise RuntimeError("arange: value cannot be converted to type int64_t without overflow")
         array = numbers(dtype, device, start, end, step)

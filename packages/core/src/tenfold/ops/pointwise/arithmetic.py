@@ -314,7 +314,7 @@ def positive(input: Tensor) -> Tensor:
     out=True,
     old=("input value tensor1 tensor2",),
 )
-def addcmul(input: Tensor, tensor1: Tensor, tensor2: Tensor, *, value: Any = 1) -> Tensor:
+def addcmul(input: Tensor, tensor1: Tensor, tensor2: Tensor, *, value: complex = 1) -> Tensor:
     """Sum with a product: input + value * tensor1 * tensor2.
 
     >>> import tenfold
@@ -336,7 +336,7 @@ _WHOLE = "Integer division with addcdiv is no longer supported; use input + valu
     "pointwise", promote="common", inplace=True, out=True, old=("input value tensor1 tensor2",),
     accepts=Only("floating complex", RuntimeError, _WHOLE),
 )  # fmt: skip
-def addcdiv(input: Tensor, tensor1: Tensor, tensor2: Tensor, *, value: Any = 1) -> Tensor:
+def addcdiv(input: Tensor, tensor1: Tensor, tensor2: Tensor, *, value: complex = 1) -> Tensor:
     """Sum with a quotient: input + value * tensor1 / tensor2, of floating point or complex tensors.
 
     >>> import tenfold

@@ -311,10 +311,7 @@ def isclose(input: Tensor, other: Tensor, rtol: float = 1e-05, atol: float = 1e-
     """
     if input.dtype is not other.dtype:
         raise RuntimeError(f"isclose: {input.dtype} did not match {other.dtype}; convert one of them")
-    for position, (name, value) in enumerate({"rtol": rtol, "atol": atol}.items(), 3):
-        if getattr(value, "requires_grad", False):
-            raise TypeError(f"isclose(): argument '{name}' (position {position}) must be float, not Tensor that requires grad")
-    if rtol < 0 or atol < 0:
+    if not (rtol >= 0 and atol >= 0):
         raise RuntimeError(f"isclose: rtol and atol must be greater than or equal to zero, but got {rtol} and {atol}")
     close = eq(input, other)
     if equal_nan and input.dtype.category >= 2:

@@ -133,7 +133,7 @@ def _(input: Tensor, dim: Any, keepdim: bool, dtype: Any) -> Tensor:
 
 
 @primitive("reduction", out="computed")
-def prod(input: Tensor, dim: Any = None, keepdim: bool = False, *, dtype: Any = None) -> Tensor:
+def prod(input: Tensor, dim: int | None = None, keepdim: bool = False, *, dtype: Any = None) -> Tensor:
     """Product of all elements, or over one dimension; integers and bool multiply in int64.
 
     >>> import tenfold

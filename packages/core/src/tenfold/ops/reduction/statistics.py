@@ -37,7 +37,9 @@ def check_spread(input: Tensor, name: str) -> None:
 
 
 @composite("reduction", out=True, rounded_once=True)
-def var(input: Tensor, dim: Any = None, unbiased: bool | None = None, keepdim: bool = False, *, correction: Any = None) -> Tensor:
+def var(
+    input: Tensor, dim: Any = None, unbiased: bool | None = None, keepdim: bool = False, *, correction: float | None = None
+) -> Tensor:
     """Variance over all elements or dimensions.
 
     Formula: sum(|x - mean|^2) / max(0, n - correction).
@@ -82,7 +84,9 @@ def _warn(message: str) -> None:
 
 
 @composite("reduction", out=True, rounded_once=True)
-def std(input: Tensor, dim: Any = None, unbiased: bool | None = None, keepdim: bool = False, *, correction: Any = None) -> Tensor:
+def std(
+    input: Tensor, dim: Any = None, unbiased: bool | None = None, keepdim: bool = False, *, correction: float | None = None
+) -> Tensor:
     """Standard deviation: the square root of the variance, with gradient 0 where it is 0.
 
     >>> import tenfold
@@ -106,7 +110,7 @@ _NORMED = Only(
 
 
 @primitive("reduction", accepts=_NORMED, method=None, name="vector_norm", out="same")
-def _vector_norm(input: Tensor, ord: Any = 2, dim: Any = None, keepdim: bool = False, *, dtype: Any = None) -> Tensor:
+def _vector_norm(input: Tensor, ord: float = 2, dim: Any = None, keepdim: bool = False, *, dtype: Any = None) -> Tensor:
     """The p-norm over all elements or dimensions: sum(|x|^p)^(1/p); inf and -inf are extremes, 0 counts.
     What `norm` and `linalg.vector_norm` run.
 

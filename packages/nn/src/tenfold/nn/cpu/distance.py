@@ -24,7 +24,7 @@ _MODES = ("use_mm_for_euclid_dist_if_necessary", "use_mm_for_euclid_dist", "dono
 @kernel(ops.cdist, device="cpu")
 @quiet
 def cdist(x1: Any, x2: Any, p: float, compute_mode: str | None) -> Any:
-    if not _served(x1, x2) or p < 0 or compute_mode not in (None, *_MODES):
+    if not _served(x1, x2) or not p >= 0 or compute_mode not in (None, *_MODES):
         return NotImplemented
     many = x1.shape[-2] > 25 or x2.shape[-2] > 25
     by_product = p == 2 and (compute_mode == _MODES[1] or (many and compute_mode in (None, _MODES[0])))
@@ -101,7 +101,7 @@ def _feature_by_feature(out: Any, x1: Any, x2: Any, p: float) -> None:
 @kernel(ops.pdist, device="cpu")
 @quiet
 def pdist(input: Any, p: float) -> Any:
-    if input.ndim != 2 or input.dtype.char not in "fd" or len(input) < 2 or not input.shape[1] or p < 0:
+    if input.ndim != 2 or input.dtype.char not in "fd" or len(input) < 2 or not input.shape[1] or not p >= 0:
         return NotImplemented
     return _condensed(input, p)
 
@@ -171,6 +171,7 @@ def cosine_similarity(x1: Any, x2: Any, dim: int, eps: float) -> Any:
         or x1.dtype != x2.dtype
         or x1.dtype.char not in "fd"
         or not x1.size
+        or not eps >= 0
     ):
         return NotImplemented
     return np.einsum("...i,...i->...", _unit(x1, eps), _unit(x2, eps))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import warnings
 from typing import Any
 
@@ -37,6 +38,7 @@ from tenfold import (
     threshold,
     threshold_,
 )
+from tenfold.dispatch.spellings import as_float
 from tenfold.tensor.tensor import Tensor
 
 __all__ = [
@@ -118,6 +120,9 @@ def rrelu(input: Tensor, lower: float = 1.0 / 8, upper: float = 1.0 / 3, trainin
     >>> rrelu(tenfold.tensor([-24.0, 1.0]))
     tensor([-5.5000,  1.0000])
     """
+    for name, bound in (("lower", lower), ("upper", upper)):
+        if not math.isfinite(as_float(bound, "rrelu", name)):
+            raise RuntimeError(f"rrelu: {name} bound must be finite, got {bound}")
     if not training:
         return leaky_relu(input, (lower + upper) / 2, inplace)
     slopes = _slopes(input.detach(), lower, upper)

@@ -15,7 +15,7 @@ __all__ = ["alpha_dropout", "dropout", "dropout1d", "dropout2d", "dropout3d", "f
 
 
 def _run(plain: Any, input: Tensor, p: float, training: bool, inplace: bool) -> Tensor:
-    if not 0.0 <= p <= 1.0:
+    if p < 0.0 or p > 1.0:  # nan is refused further down
         raise ValueError(f"dropout probability has to be between 0 and 1, but got {p}")
     name = plain.op.name
     return getattr(tf, name + "_" if inplace else name)(input, p, training)  # type: ignore[no-any-return]

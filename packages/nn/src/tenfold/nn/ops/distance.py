@@ -27,6 +27,8 @@ def cosine_similarity(x1: Tensor, x2: Tensor, dim: int = 1, eps: float = 1e-08) 
     dtype = tf.promote_types(x1.dtype, x2.dtype)
     if not dtype.is_floating_point:
         raise RuntimeError(f"cosine_similarity: expected common dtype to be floating point, yet common dtype is {dtype.name}")
+    if not eps >= 0:
+        raise RuntimeError(f"cosine_similarity: eps must be non-negative, got: {eps}")
     shape = broadcast_shapes("cosine_similarity", [x1.shape, x2.shape])
     x1, x2 = x1.to(dtype).expand(shape), x2.to(dtype).expand(shape)
     return (_unit(x1, dim, eps) * _unit(x2, dim, eps)).sum(dim)
@@ -64,7 +66,7 @@ def pdist(input: Tensor, p: float = 2.0) -> Tensor:
     """
     if input.dim() != 2:
         raise RuntimeError(f"pdist only supports 2D tensors, got: {input.dim()}D")
-    if p < 0:
+    if not p >= 0:
         raise RuntimeError(f"pdist only supports non-negative p values, got {p}")
     N = input.shape[0]
     first, second = tf.triu_indices(N, N, 1, device=input.device)
@@ -89,7 +91,7 @@ def cdist(x1: Tensor, x2: Tensor, p: float = 2.0, compute_mode: str | None = Non
         raise RuntimeError(f"cdist: X1 and X2 must have the same number of columns. X1: {x1.size(-1)} X2: {x2.size(-1)}")
     if x1.dtype is not x2.dtype:
         raise RuntimeError(f"cdist: expected scalar type {type_name(x1.dtype)} but found {type_name(x2.dtype)}")
-    if p < 0:
+    if not p >= 0:
         raise RuntimeError(f"cdist only supports non-negative p values, got {p}")
     if compute_mode not in (None, *_MODES):
         raise ValueError(f"{compute_mode} is not a valid value for compute_mode")

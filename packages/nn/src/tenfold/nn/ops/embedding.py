@@ -86,7 +86,7 @@ def embedding(
     `sparse` with `scale_grad_by_freq`.
 
     >>> import tenfold
-    >>> tenfold.embedding(tenfold.tensor([1]), tenfold.tensor([[1.0, 2.0], [3.0, 4.0]]))
+    >>> tenfold.op.embedding(tenfold.tensor([1]), tenfold.tensor([[1.0, 2.0], [3.0, 4.0]]))
     tensor([[3., 4.]])
     """
     if input._array.dtype.kind != "i" or input._array.dtype.itemsize < 4:
@@ -131,7 +131,7 @@ def embedding_bag(
     Raises: ValueError, RuntimeError for arguments that do not fit each other.
 
     >>> import tenfold
-    >>> tenfold.embedding_bag(tenfold.tensor([[0, 1]]), tenfold.tensor([[1.0], [3.0]]))
+    >>> tenfold.op.embedding_bag(tenfold.tensor([[0, 1]]), tenfold.tensor([[1.0], [3.0]]))
     tensor([[2.]])
     """
     flat, bags, count = _bags(input, offsets, include_last_offset, to_the_end=padding_idx is not None or mode == "max")

@@ -44,7 +44,9 @@ def col2im(input: Tensor, output_size: Sizes, kernel_size: Sizes, dilation: Size
 def _steps(name: str, kernel_size: Any, dilation: Any, padding: Any, stride: Any) -> tuple[Sizes, ...]:
     given = {"kernel_size": kernel_size, "dilation": dilation, "padding": padding, "stride": stride}
     sizes = tuple(per_dim(v, 2, f"{name}: {what}") for what, v in given.items())
-    for what, values in zip(given, sizes, strict=True):
+    for (what, value), values in zip(given.items(), sizes, strict=True):
+        if isinstance(value, (tuple, list)) and len(value) != 2:
+            raise RuntimeError(f"{name}: It is expected {what} equals to 2, but got size {len(value)}")
         least = 0 if what == "padding" else 1
         if min(values) < least:
             raise RuntimeError(

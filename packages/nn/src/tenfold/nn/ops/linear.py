@@ -78,6 +78,10 @@ def bilinear(input1: Tensor, input2: Tensor, weight: Tensor, bias: Tensor | None
             f"and {list(weight.shape)}"
         )
     O, I, J = weight.shape
+    if bias is not None and (tuple(bias.shape) != (O,) or bias.dtype is not weight.dtype):
+        raise RuntimeError(
+            f"bilinear(): expected a bias of shape [{O}] and {weight.dtype}, got {list(bias.shape)} and {bias.dtype}"
+        )
     left = tf.matmul(input1.reshape(-1, I), weight.transpose(0, 1).reshape(I, O * J)).view(-1, O, J)
     out = tf.matmul(left, input2.reshape(-1, J, 1)).reshape(*lead, O)
     return out if bias is None else out + bias

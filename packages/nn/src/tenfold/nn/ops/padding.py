@@ -74,7 +74,7 @@ def _(input: Any, pad: Sizes, value: Any) -> Meta:
 
 
 @composite("padding", method=None)
-def constant_pad_nd(input: Tensor, pad: Any, value: float = 0) -> Tensor:
+def constant_pad_nd(input: Tensor, pad: Any, value: complex = 0) -> Tensor:
     """`pad` with a constant.
 
     >>> import tenfold

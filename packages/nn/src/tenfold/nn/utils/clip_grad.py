@@ -65,13 +65,13 @@ def _many(tensors: list[Tensor]) -> Any:
 @tenfold.no_grad()
 def clip_grads_with_norm_(parameters: Tensors, max_norm: float, total_norm: Tensor, foreach: bool | None = None) -> None:
     """Scales the gradients in place by min(1, max_norm / (total_norm + 1e-6))."""
-    grads = _grads(parameters)
+    max_norm, grads = float(max_norm), _grads(parameters)
     if not grads:
         return
     many = _many(grads)
-    if many is not None and many.clip(grads, total_norm, float(max_norm)):
+    if many is not None and many.clip(grads, total_norm, max_norm):
         return
-    factor = (float(max_norm) / (total_norm + 1e-6)).clamp(max=1.0)
+    factor = (max_norm / (total_norm + 1e-6)).clamp(max=1.0)
     on_device: dict[Any, Tensor] = {factor.device: factor}
     for grad in grads:
         if grad.device not in on_device:

@@ -219,8 +219,9 @@ def cross_entropy(
     tensor(0.6931)
     """
     reduction = reduction_of("cross_entropy", size_average, reduce, reduction)
-    if not 0.0 <= label_smoothing <= 1.0:
+    if label_smoothing > 1.0:
         raise RuntimeError(f"cross_entropy: label_smoothing must be between 0.0 and 1.0. Got: {label_smoothing}")
+    label_smoothing = label_smoothing if label_smoothing > 0 else 0.0
     if target._array.dtype.kind in "iu":
         _check_index("cross_entropy", target)
         _check_classes("cross_entropy", input, target, weight)

@@ -29,7 +29,7 @@ def ctc_loss(
 
     >>> import tenfold
     >>> x = tenfold.log_softmax(tenfold.zeros(2, 1, 2), 2)
-    >>> tenfold.ctc_loss(x, tenfold.tensor([[1]]), tenfold.tensor([2]), tenfold.tensor([1]))
+    >>> tenfold.op.ctc_loss(x, tenfold.tensor([[1]]), tenfold.tensor([2]), tenfold.tensor([1]))
     tensor(0.2877)
     """
     reduction = reduction_of("ctc_loss", None, None, reduction)

@@ -108,7 +108,7 @@ def smooth_l1_loss(
     """
     reduction = reduction_of("smooth_l1_loss", size_average, reduce, reduction)
     input, target = _together("smooth_l1_loss", input, target)
-    if beta < 0:
+    if not beta >= 0:
         raise RuntimeError(f"smooth_l1_loss does not support negative values for beta, got {beta}")
     d = _differences("smooth_l1_loss", input, target)
     if beta == 0.0:
@@ -133,12 +133,20 @@ def huber_loss(
     tensor([0.1250, 2.5000])
     """
     reduction = reduction_of("huber_loss", None, None, reduction)
-    if delta <= 0:
+    if not delta > 0:
         raise RuntimeError(f"huber_loss does not support non-positive values for delta, got {delta}")
     input, target = _together("huber_loss", input, target)
     d = _differences("huber_loss", input, target)
-    losses = _square_then_straight(d, d.abs() >= delta, delta, delta)
+    losses = _square_then_straight(d, d.abs() >= delta, delta, delta) if delta < math.inf else 0.5 * d * d
     return _weighted("huber_loss", losses.to(input.dtype), weight, reduction)
+
+
+def _check_fits(name: str, input: Tensor, weight: Tensor | None) -> None:
+    """RuntimeError for weights that would give losses of another shape than the input's."""
+    if weight is not None:
+        shape = broadcast_shapes(name, [input.shape, weight.shape])
+        if tuple(shape) != tuple(input.shape):
+            raise RuntimeError(f"{name}: output with shape {list(input.shape)} doesn't match the broadcast shape {list(shape)}")
 
 
 def _check_same_size(name: str, input: Tensor, target: Tensor) -> None:
@@ -173,13 +181,12 @@ def binary_cross_entropy(
             f"binary_cross_entropy: Found dtype {type_name(target.dtype)} but expected {type_name(input.dtype)}, that of the "
             f"input; convert the target with .to(input.dtype)"
         )
-    if (
-        input._key.device.type == "cpu"
-        and input._key.level is None
-        and input.numel()
-        and not bool(((input >= 0) & (input <= 1)).all())
-    ):
-        raise RuntimeError("binary_cross_entropy: all elements of input should be between 0 and 1")
+    for name, x in (("input", input), ("target", target)):
+        if x._key.device.type == "cpu" and x._key.level is None and x.numel():
+            low, high = tf.aminmax(x.detach())
+            if not (low >= 0 and high <= 1):
+                raise RuntimeError(f"binary_cross_entropy: all elements of {name} should be between 0 and 1")
+    _check_fits("binary_cross_entropy", input, weight)
     losses = binary_entropies(input, target)
     return reduced(losses if weight is None else (losses * weight).to(input.dtype), reduction)
 
@@ -228,7 +235,7 @@ def binary_cross_entropy_with_logits(
     Formula: (1 - t) x + (1 + (pos_weight - 1) t) log(1 + exp(-x)). Raises: ValueError for different sizes.
 
     >>> import tenfold
-    >>> tenfold.binary_cross_entropy_with_logits(tenfold.tensor([0.0]), tenfold.tensor([1.0]))
+    >>> tenfold.op.binary_cross_entropy_with_logits(tenfold.tensor([0.0]), tenfold.tensor([1.0]))
     tensor(0.6931)
     """
     reduction = reduction_of("binary_cross_entropy_with_logits", size_average, reduce, reduction)
@@ -241,6 +248,8 @@ def binary_cross_entropy_with_logits(
             f"binary_cross_entropy_with_logits: result type {type_name(input.dtype)} can't be cast to the desired output type "
             f"{type_name(target.dtype)}, that of the target; convert it with .to(input.dtype)"
         )
+    _check_fits("binary_cross_entropy_with_logits", input, weight)
+    _check_fits("binary_cross_entropy_with_logits", input, pos_weight)
     losses = logit_entropies(input, target, pos_weight).to(target.dtype)
     return reduced(losses if weight is None else (losses * weight).to(target.dtype), reduction)
 
@@ -322,7 +331,7 @@ def poisson_nll_loss(
     """Poisson likelihood: exp(input) - target input, or input - target log(input + eps); `full` adds Stirling's term.
 
     >>> import tenfold
-    >>> tenfold.poisson_nll_loss(tenfold.zeros(1), tenfold.ones(1))
+    >>> tenfold.op.poisson_nll_loss(tenfold.zeros(1), tenfold.ones(1))
     tensor(1.)
     """
     reduction = reduction_of("poisson_nll_loss", size_average, reduce, reduction)
@@ -335,7 +344,12 @@ def poisson_nll_loss(
 
 @composite("loss", method=None)
 def gaussian_nll_loss(
-    input: Tensor, target: Tensor, var: Tensor | float, full: bool | int = False, eps: float = 1e-06, reduction: str = "mean"
+    input: Tensor,
+    target: Tensor,
+    var: Tensor | float,
+    full: bool | int = False,
+    eps: float | Tensor = 1e-06,
+    reduction: str = "mean",
 ) -> Tensor:
     """Gaussian likelihood: 0.5 (log(var) + (input - target)^2 / var), var at least eps; `full` adds 0.5 log(2 pi).
 

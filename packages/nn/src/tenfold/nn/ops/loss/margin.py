@@ -20,7 +20,7 @@ def hinge_embedding_loss(
     """The input where the target is 1, max(0, margin - input) where it is -1.
 
     >>> import tenfold
-    >>> tenfold.hinge_embedding_loss(tenfold.tensor([0.5, 0.5]), tenfold.tensor([1, -1]), reduction="none")
+    >>> tenfold.op.hinge_embedding_loss(tenfold.tensor([0.5, 0.5]), tenfold.tensor([1, -1]), reduction="none")
     tensor([0.5000, 0.5000])
     """
     reduction = reduction_of("hinge_embedding_loss", size_average, reduce, reduction)
@@ -42,7 +42,7 @@ def margin_ranking_loss(
     """max(0, -target (input1 - input2) + margin).
 
     >>> import tenfold
-    >>> tenfold.margin_ranking_loss(tenfold.tensor([1.0]), tenfold.tensor([3.0]), tenfold.tensor([1.0]))
+    >>> tenfold.op.margin_ranking_loss(tenfold.tensor([1.0]), tenfold.tensor([3.0]), tenfold.tensor([1.0]))
     tensor(2.)
     """
     reduction = reduction_of("margin_ranking_loss", size_average, reduce, reduction)
@@ -174,7 +174,7 @@ def multilabel_soft_margin_loss(
     losses = -(target * tf.logsigmoid(input) + (1 - target) * tf.logsigmoid(-input))
     if weight is not None:
         losses = losses * weight
-    return reduced(losses.sum(-1) / input.shape[-1], reduction)
+    return reduced(losses.sum(input.dim() - 1) / input.shape[-1], reduction)
 
 
 @composite("loss", method=None)
@@ -190,7 +190,7 @@ def cosine_embedding_loss(
     """1 - cos(input1, input2) where the target is 1, max(0, cos - margin) where it is -1. Shape: (N, D), (N, D), (N).
 
     >>> import tenfold
-    >>> tenfold.cosine_embedding_loss(tenfold.ones(1, 2), tenfold.ones(1, 2), tenfold.tensor([-1]))
+    >>> tenfold.op.cosine_embedding_loss(tenfold.ones(1, 2), tenfold.ones(1, 2), tenfold.tensor([-1]))
     tensor(1.)
     """
     reduction = reduction_of("cosine_embedding_loss", size_average, reduce, reduction)
@@ -228,7 +228,7 @@ def triplet_margin_loss(
     `swap` takes d(positive, negative) where it is smaller. Source: Balntas et al., 2016.
 
     >>> import tenfold
-    >>> tenfold.triplet_margin_loss(tenfold.zeros(1, 1), tenfold.ones(1, 1), tenfold.ones(1, 1))
+    >>> tenfold.op.triplet_margin_loss(tenfold.zeros(1, 1), tenfold.ones(1, 1), tenfold.ones(1, 1))
     tensor(1.)
     """
     reduction = reduction_of("triplet_margin_loss", size_average, reduce, reduction)
@@ -256,7 +256,7 @@ def triplet_margin_with_distance_loss(
     negative: Tensor,
     *,
     distance_function: Any = None,
-    margin: float = 1.0,
+    margin: float | Tensor = 1.0,
     swap: bool = False,
     reduction: str = "mean",
 ) -> Tensor:

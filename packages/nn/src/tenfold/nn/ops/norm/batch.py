@@ -97,7 +97,7 @@ def batch_norm(
     Source: Ioffe and Szegedy, "Batch Normalization", 2015, algorithm 1.
 
     >>> import tenfold
-    >>> tenfold.batch_norm(tenfold.tensor([[1.0], [3.0]]), None, None, training=True, eps=0.0)
+    >>> tenfold.op.batch_norm(tenfold.tensor([[1.0], [3.0]]), None, None, training=True, eps=0.0)
     tensor([[-1.],
             [ 1.]])
     """
@@ -108,6 +108,7 @@ def batch_norm(
     check_channels("batch_norm", shape, running_mean=running_mean, running_var=running_var, weight=weight, bias=bias)
     require_same_dtype("batch_norm", input, running_mean, running_var, weight, bias)
     if training:
+        _check_pair("batch_norm", running_mean, running_var)
         values_per_channel("batch_norm", shape)
     elif running_mean is None or running_var is None:
         raise RuntimeError("batch_norm: Expected running_mean and running_var to be defined when training=False")
@@ -119,6 +120,11 @@ def batch_norm(
     if training and input.numel() and (running_mean is not None or running_var is not None):
         update_statistics(running_mean, running_var, mean, var, momentum, prod(shape) // max(1, shape[1]))
     return out
+
+
+def _check_pair(name: str, running_mean: Tensor | None, running_var: Tensor | None) -> None:
+    if (running_mean is None) is not (running_var is None):
+        raise ValueError(f"{name}: running_mean and running_var must either both be None or neither be None")
 
 
 def _refuse_tangents(input: Tensor, *statistics: Tensor | None) -> None:
@@ -203,11 +209,13 @@ def instance_norm(
     Shape: (N, C, *S) -> the same; the others (C). Source: Ulyanov, Vedaldi and Lempitsky, "Instance Normalization", 2016.
 
     >>> import tenfold
-    >>> tenfold.instance_norm(tenfold.tensor([[[1.0, 3.0]]]), eps=0.0)
+    >>> tenfold.op.instance_norm(tenfold.tensor([[[1.0, 3.0]]]), eps=0.0)
     tensor([[[-1.,  1.]]])
     """
     shape = tuple(input.shape)
     require_floating("instance_norm", input)
+    if use_input_stats:
+        _check_pair("instance_norm", running_mean, running_var)
     check_channels("instance_norm", shape, running_mean=running_mean, running_var=running_var, weight=weight, bias=bias)
     require_same_dtype("instance_norm", input, running_mean, running_var, weight, bias)
     if use_input_stats and len(shape) > 1 and prod(shape[2:]) == 1:

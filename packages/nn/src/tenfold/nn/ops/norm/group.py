@@ -61,7 +61,7 @@ def group_norm(
     Source: Wu and He, "Group Normalization", 2018.
 
     >>> import tenfold
-    >>> tenfold.group_norm(tenfold.tensor([[1.0, 3.0]]), 1, eps=0.0)
+    >>> tenfold.op.group_norm(tenfold.tensor([[1.0, 3.0]]), 1, eps=0.0)
     tensor([[-1.,  1.]])
     """
     shape = input._array.shape

@@ -69,7 +69,7 @@ def layer_norm(
     Source: Ba, Kiros and Hinton, "Layer Normalization", 2016, equation 4.
 
     >>> import tenfold
-    >>> tenfold.layer_norm(tenfold.tensor([1.0, 3.0]), (2,), eps=0.0)
+    >>> tenfold.op.layer_norm(tenfold.tensor([1.0, 3.0]), (2,), eps=0.0)
     tensor([-1.,  1.])
     """
     require_floating("layer_norm", input)

@@ -12,7 +12,9 @@ from tenfold.types import dtypes
 
 
 @composite("norm", method=None)
-def local_response_norm(input: Tensor, size: int, alpha: float = 0.0001, beta: float = 0.75, k: float = 1.0) -> Tensor:
+def local_response_norm(
+    input: Tensor, size: int, alpha: float | Tensor = 0.0001, beta: float | Tensor = 0.75, k: float | Tensor = 1.0
+) -> Tensor:
     """Local response norm: x / (k + alpha * mean of x^2 over `size` neighbouring channels) ** beta.
 
     Shape: (N, C, *S) -> the same. Source: Krizhevsky, Sutskever and Hinton, 2012, section 3.3.
@@ -41,7 +43,7 @@ def local_response_norm(input: Tensor, size: int, alpha: float = 0.0001, beta: f
 
 
 @composite("norm", method=None, out=True)
-def normalize(input: Tensor, p: float = 2.0, dim: Any = 1, eps: float = 1e-12) -> Tensor:
+def normalize(input: Tensor, p: Any = 2.0, dim: Any = 1, eps: float | Tensor = 1e-12) -> Tensor:
     """x / max(norm(x), eps) along a dimension, with the p-norm.
 
     >>> import tenfold

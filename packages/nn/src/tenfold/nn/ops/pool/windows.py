@@ -218,7 +218,7 @@ def _integer_means(input: Tensor, kernel: Sizes, steps: Sizes, pads: Sizes, ceil
     return tf.div(sums, tf.tensor(counts.tolist(), dtype=input.dtype, device=input.device), rounding_mode="trunc")
 
 
-def _power_mean(n: int, input: Tensor, norm_type: float, kernel: Any, stride: Any, ceil_mode: bool) -> Tensor:
+def _power_mean(n: int, input: Tensor, norm_type: Any, kernel: Any, stride: Any, ceil_mode: bool) -> Tensor:
     kernel = per_dim(kernel, n, f"lp_pool{n}d: kernel_size")
     means = _avg(f"lp_pool{n}d", n, input.pow(norm_type), kernel, stride, 0, ceil_mode, True, None)
     return (tf.sign(means) * tf.relu(tf.abs(means)) * prod(kernel)).pow(1.0 / norm_type)
@@ -350,7 +350,7 @@ def avg_pool3d(
 
 
 @composite("pool", method=None)
-def lp_pool1d(input: Tensor, norm_type: float, kernel_size: Any, stride: Any = None, ceil_mode: bool = False) -> Tensor:
+def lp_pool1d(input: Tensor, norm_type: float | Tensor, kernel_size: Any, stride: Any = None, ceil_mode: bool = False) -> Tensor:
     """The p-norm of each window: (sum of x^p)^(1/p), p being `norm_type`. Shape: (N, C, L) or (C, L).
 
     >>> import tenfold
@@ -361,7 +361,7 @@ def lp_pool1d(input: Tensor, norm_type: float, kernel_size: Any, stride: Any = N
 
 
 @composite("pool", method=None)
-def lp_pool2d(input: Tensor, norm_type: float, kernel_size: Any, stride: Any = None, ceil_mode: bool = False) -> Tensor:
+def lp_pool2d(input: Tensor, norm_type: float | Tensor, kernel_size: Any, stride: Any = None, ceil_mode: bool = False) -> Tensor:
     """The p-norm of each window: (sum of x^p)^(1/p), p being `norm_type`. Shape: (N, C, H, W) or (C, H, W).
 
     >>> import tenfold
@@ -372,7 +372,7 @@ def lp_pool2d(input: Tensor, norm_type: float, kernel_size: Any, stride: Any = N
 
 
 @composite("pool", method=None)
-def lp_pool3d(input: Tensor, norm_type: float, kernel_size: Any, stride: Any = None, ceil_mode: bool = False) -> Tensor:
+def lp_pool3d(input: Tensor, norm_type: float | Tensor, kernel_size: Any, stride: Any = None, ceil_mode: bool = False) -> Tensor:
     """The p-norm of each window: (sum of x^p)^(1/p), p being `norm_type`. Shape: (N, C, D, H, W) or (C, D, H, W).
 
     >>> import tenfold

@@ -12,6 +12,7 @@ from tenfold.ops.creation.factories import full
 from tenfold.ops.pointwise.several import where
 from tenfold.tensor.tensor import Tensor
 from tenfold.types.dtypes import type_name
+from tenfold.types.numbers import require_value
 from tenfold.types.numeric_limits import finfo
 
 SELU_ALPHA = 1.6732632423543772848170429916717
@@ -64,7 +65,7 @@ def threshold(input: Tensor, threshold: float, value: float, inplace: bool = Fal
 
 
 @inplace_on_demand
-@composite("units", **_FUNCTION)
+@composite("units", rounded_once=False, **_FUNCTION)
 def hardtanh(input: Tensor, min_val: float = -1.0, max_val: float = 1.0, inplace: bool = False) -> Tensor:
     """Limited to a range: min(max(input, min_val), max_val).
 
@@ -79,6 +80,8 @@ def hardtanh(input: Tensor, min_val: float = -1.0, max_val: float = 1.0, inplace
         raise RuntimeError(f"hardtanh: cannot do hardtanh on an unsigned type with negative limits, got {min_val} and {max_val}")
     if min_val > max_val:
         raise ValueError(f"hardtanh: min_val cannot be greater than max_val, got {min_val} and {max_val}")
+    for limit in (min_val, max_val):
+        require_value(limit, input.dtype)
     kept = input.clamp(min_val, max_val).to(input.dtype)
     # at the limits the gradient is 0, unlike clamp's
     return where((input <= min_val) | (input >= max_val), kept.detach(), input) if input.requires_grad else kept
@@ -248,7 +251,7 @@ def near_zero(x: Tensor, lambd: float) -> Tensor:
     return (x >= -lambd) & (x <= lambd)
 
 
-@composite("units", accepts="floating", method=None, out="same")
+@composite("units", accepts="floating", rounded_once=False, method=None, out="same")
 def softshrink(input: Tensor, lambd: float = 0.5) -> Tensor:
     """0 from -lambd to lambd, outside moved towards 0 by lambd.
 
@@ -262,7 +265,7 @@ def softshrink(input: Tensor, lambd: float = 0.5) -> Tensor:
     if not lambd <= finfo(input.dtype).max:
         raise RuntimeError(f"softshrink: lambda must be a number of {input.dtype}'s range, but found to be {lambd}.")
     x, lambd = wide(input), +lambd  # True counts as the number 1
-    moved = where(x > lambd, input - lambd, input + lambd)
+    moved = where(x > lambd, x - lambd, x + lambd).to(input.dtype)
     return moved.masked_fill((x >= -lambd) & (x <= lambd), 0)
 
 
