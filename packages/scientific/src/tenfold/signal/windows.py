@@ -104,6 +104,7 @@ def exponential(M: int, *, center: float | None = None, tau: float = 1.0, sym: b
 
 def gaussian(M: int, *, std: float = 1.0, sym: bool = True, **options: Any) -> Tensor:
     """Gaussian window: exp(-((k - N / 2) / std)^2 / 2)."""
+    std = float(std)
     if std <= 0:
         raise ValueError(f"Standard deviation must be positive, got: {std} instead.")
     return _window("gaussian", M, sym, lambda k, n: np.exp(-0.5 * ((k - n / 2) / std) ** 2), options)
@@ -111,6 +112,7 @@ def gaussian(M: int, *, std: float = 1.0, sym: bool = True, **options: Any) -> T
 
 def kaiser(M: int, *, beta: float = 12.0, sym: bool = True, **options: Any) -> Tensor:
     """Kaiser window: I0(beta sqrt(1 - (2 k / N - 1)^2)) / I0(beta), I0 the modified Bessel function of order 0."""
+    beta = float(beta)
     if beta < 0:
         raise ValueError(f"beta must be non-negative, got: {beta} instead.")
 

@@ -13,7 +13,7 @@ from tenfold.dispatch.shape_rules import wrap_dim, wrap_dims
 from tenfold.dispatch.spellings import as_int
 from tenfold.ops.indexing.selection import index
 from tenfold.ops.indexing.subscripts import at_dim
-from tenfold.ops.view.shapes import expand, reshape, unsqueeze, view
+from tenfold.ops.view.shapes import expand, of_a_copy, reshape, unsqueeze, view
 from tenfold.tensor.tensor import Tensor
 from tenfold.types.memory_format import contiguous_format
 
@@ -192,7 +192,7 @@ def repeat(input: Tensor, repeats: Ints) -> Tensor:
     shape = (1,) * lead + tuple(input.shape)
     pairs = reshape(input, tuple(m for n in shape for m in (1, n)))
     tiled = expand(pairs, tuple(m for r, n in zip(times, shape) for m in (r, n)))
-    return view(tiled.clone(memory_format=contiguous_format), tuple(r * n for r, n in zip(times, shape)))
+    return of_a_copy(view(tiled.clone(memory_format=contiguous_format), tuple(r * n for r, n in zip(times, shape))))
 
 
 @composite("indexing")
@@ -207,7 +207,7 @@ def tile(input: Tensor, dims: Ints) -> Tensor:
     return repeat(input, (1,) * (input.dim() - len(times)) + times)
 
 
-@primitive("indexing", method=None, nondifferentiable="its result is integer")
+@primitive("indexing", accepts="integer", method=None, nondifferentiable="its result is integer")
 def repeat_places(repeats: Tensor) -> Tensor:
     """For each position i of a vector of counts, i as many times as its count says.
 
@@ -237,14 +237,20 @@ def repeat_interleave(input: Tensor, repeats: Any = None, dim: int | None = None
     if not input.dim():
         raise IndexError(f"Dimension specified as {dim} but tensor has no dimensions")
     dim = wrap_dim(dim, input.dim(), "repeat_interleave")
-    if isinstance(repeats, np.integer) or (isinstance(repeats, Tensor) and repeats.numel() == 1):
+    if isinstance(repeats, Tensor) and repeats.dim() > 1:
+        raise RuntimeError("repeat_interleave: repeats must be 0-dim or 1-dim tensor")
+    if isinstance(repeats, np.integer) or (isinstance(repeats, Tensor) and repeats.numel() == 1 and repeats.dtype.category == 1):
         repeats = int(repeats)
+    if output_size is not None:
+        length = repeats * input.size(dim) if isinstance(repeats, int) else int(repeats.sum())
+        if output_size != length:
+            raise RuntimeError(f"repeat_interleave: Invalid output_size, expected {length} but got {output_size}")
     if isinstance(repeats, int):
         if repeats < 0:
             raise RuntimeError(f"repeat_interleave: Repeats must be non-negative, got {repeats}")
         shape = input.shape
         spread = expand(unsqueeze(input, dim + 1), (*shape[: dim + 1], repeats, *shape[dim + 1 :]))
         return view(spread.clone(memory_format=contiguous_format), (*shape[:dim], shape[dim] * repeats, *shape[dim + 1 :]))
-    if repeats.size(0) != input.size(dim):
+    if repeats.dim() and repeats.size(0) != input.size(dim):
         raise RuntimeError("repeat_interleave: repeats must have the same size as input along dim")
     return index(input, at_dim(input, dim, repeat_places(repeats), "repeat_interleave"))

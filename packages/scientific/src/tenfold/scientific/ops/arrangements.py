@@ -17,7 +17,7 @@ from tenfold.ops.indexing.joining import cat, flip
 from tenfold.ops.indexing.strided import as_strided_scatter, diag_embed
 from tenfold.ops.indexing.subscripts import getitem
 from tenfold.ops.view.forms import tensors_of
-from tenfold.ops.view.shapes import diagonal, reshape, select, transpose, unsqueeze
+from tenfold.ops.view.shapes import diagonal, of_a_copy, reshape, select, transpose, unsqueeze
 from tenfold.tensor.tensor import Tensor
 from tenfold.types.dtypes import type_name
 from tenfold.types.memory_format import contiguous_format
@@ -141,7 +141,10 @@ def column_stack(tensors: Sequence[Tensor]) -> Tensor:
     return hstack([reshape(x, (x.numel(), 1)) if x.dim() <= 1 else x for x in tensors])
 
 
-@composite("arrangements")
+_PARTS = dict.fromkeys(("sections", "indices", "tensor_indices_or_sections"), "indices_or_sections")
+
+
+@composite("arrangements", spellings=_PARTS)
 def tensor_split(input: Tensor, indices_or_sections: Any, dim: int = 0) -> tuple[Tensor, ...]:
     """Parts of a dimension: so many of nearly equal size, or cut at the given indices.
 
@@ -195,7 +198,7 @@ def _sections(input: Tensor, where: Any, dim: int, name: str, minimum: int) -> t
     return tensor_split(input, where, dim)
 
 
-@composite("arrangements")
+@composite("arrangements", spellings=_PARTS)
 def hsplit(input: Tensor, indices_or_sections: Any) -> tuple[Tensor, ...]:
     """`tensor_split` of the columns (of the elements of a 1-D tensor).
 
@@ -206,7 +209,7 @@ def hsplit(input: Tensor, indices_or_sections: Any) -> tuple[Tensor, ...]:
     return _sections(input, indices_or_sections, 0 if input.dim() == 1 else 1, "hsplit", 1)
 
 
-@composite("arrangements")
+@composite("arrangements", spellings=_PARTS)
 def vsplit(input: Tensor, indices_or_sections: Any) -> tuple[Tensor, ...]:
     """`tensor_split` of the rows.
 
@@ -217,7 +220,7 @@ def vsplit(input: Tensor, indices_or_sections: Any) -> tuple[Tensor, ...]:
     return _sections(input, indices_or_sections, 0, "vsplit", 2)
 
 
-@composite("arrangements")
+@composite("arrangements", spellings=_PARTS)
 def dsplit(input: Tensor, indices_or_sections: Any) -> tuple[Tensor, ...]:
     """`tensor_split` of the third dimension.
 
@@ -275,7 +278,7 @@ def rot90(input: Tensor, k: int = 1, dims: Any = (0, 1)) -> Tensor:
     if turns == 2:
         return flip(input, (a, b))
     if turns == 1:
-        return transpose(flip(input, (b,)), a, b)
+        return of_a_copy(transpose(flip(input, (b,)), a, b))
     return flip(transpose(input, a, b), (b,))
 
 

@@ -15,7 +15,7 @@ from tenfold.types.dtypes import type_name
 
 
 @primitive("histograms", accepts="floating", out="same", nondifferentiable="its result is a count")
-def histc(input: Tensor, bins: int = 100, min: Any = 0, max: Any = 0) -> Tensor:
+def histc(input: Tensor, bins: int = 100, min: float = 0, max: float = 0) -> Tensor:
     """Counts in bins of equal width between min and max (those of the data when both are equal).
 
     >>> import tenfold

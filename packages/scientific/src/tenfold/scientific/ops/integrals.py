@@ -42,7 +42,7 @@ def _widths(name: str, y: Tensor, x: Tensor, dim: int) -> Any:
 
 
 @composite("integrals", method=None, aliases=("trapz",))
-def trapezoid(y: Tensor, x: Tensor | None = None, *, dx: Any = None, dim: int = -1) -> Tensor:
+def trapezoid(y: Tensor, x: Tensor | None = None, *, dx: complex | None = None, dim: int = -1) -> Tensor:
     """Integral of samples by the trapezoidal rule, at distances `dx` or at the points `x`.
 
     Formula: sum((x[i + 1] - x[i]) * (y[i] + y[i + 1]) / 2); at equal distances (sum(y) - (y[0] + y[-1]) / 2) * dx.
@@ -63,7 +63,7 @@ def trapezoid(y: Tensor, x: Tensor | None = None, *, dx: Any = None, dim: int = 
 
 
 @composite("integrals", method=None)
-def cumulative_trapezoid(y: Tensor, x: Tensor | None = None, *, dx: Any = None, dim: int = -1) -> Tensor:
+def cumulative_trapezoid(y: Tensor, x: Tensor | None = None, *, dx: complex | None = None, dim: int = -1) -> Tensor:
     """The integral by the trapezoidal rule up to each sample after the first.
 
     >>> import tenfold

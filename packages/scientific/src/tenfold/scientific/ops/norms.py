@@ -11,7 +11,7 @@ from tenfold.tensor.tensor import Tensor
 
 
 @composite("norms", rounded_once=True)
-def dist(input: Tensor, other: Tensor, p: Any = 2) -> Tensor:
+def dist(input: Tensor, other: Tensor, p: float = 2) -> Tensor:
     """The p-norm of input - other.
 
     >>> import tenfold

@@ -14,7 +14,7 @@ from tenfold.ops.indexing.selection import index_put, nonzero
 from tenfold.ops.indexing.subscripts import getitem
 from tenfold.ops.pointwise.filling import masked_fill
 from tenfold.ops.pointwise.several import where
-from tenfold.ops.view.shapes import expand, reshape, view
+from tenfold.ops.view.shapes import expand, of_a_copy, reshape, view
 from tenfold.settings.determinism import alert_not_deterministic
 from tenfold.settings.warnings import warn_once
 from tenfold.tensor.tensor import Tensor
@@ -128,7 +128,7 @@ def put(input: Tensor, index: Tensor, source: Tensor, accumulate: bool = False) 
     if not accumulate:
         alert_not_deterministic("put_")
     flat = reshape(input, (-1,))
-    return view(index_put(flat, [reshape(index, (-1,))], reshape(source, (-1,)), accumulate), tuple(input.shape))
+    return of_a_copy(view(index_put(flat, [reshape(index, (-1,))], reshape(source, (-1,)), accumulate), tuple(input.shape)))
 
 
 @composite("places")
@@ -146,7 +146,7 @@ def nonzero_static(input: Tensor, *, size: int, fill_value: int = -1) -> Tensor:
 
 
 @composite("places", method=None, inplace="method")
-def fill_diagonal(input: Tensor, fill_value: Any, wrap: bool = False) -> Tensor:
+def fill_diagonal(input: Tensor, fill_value: complex, wrap: bool = False) -> Tensor:
     """One value on the main diagonal; with `wrap` the diagonal of a tall matrix starts again below its end.
 
     >>> import tenfold

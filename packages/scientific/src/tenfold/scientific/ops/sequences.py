@@ -43,8 +43,8 @@ def logspace(
 
 @composite("sequences", method=None, out="filled", name="range")
 def _range(
-    start: Any, end: Any = None, step: Any = 1, *, dtype: Any = None, device: Any = None, requires_grad: bool = False,
-    layout: Any = None, pin_memory: bool = False,
+    start: float, end: float | None = None, step: float = 1, *, dtype: Any = None, device: Any = None,
+    requires_grad: bool = False, layout: Any = None, pin_memory: bool = False,
 ) -> Tensor:  # fmt: skip
     """Numbers from start up to end, which is included; deprecated: `arange` is what Python's `range` is.
 

@@ -14,6 +14,7 @@ from tenfold.ops.pointwise.several import where
 from tenfold.ops.reduction.ordering import sort
 from tenfold.ops.reduction.reductions import located_rule, mean, ordered, sum
 from tenfold.ops.reduction.statistics import check_spread, spread_arguments, std, var, variance_over, warn_of_freedom
+from tenfold.ops.view.shapes import of_a_copy
 from tenfold.tensor.tensor import Tensor
 from tenfold.types.dtypes import float32, float64, int64, type_name
 
@@ -202,8 +203,8 @@ def _quantiles(input: Tensor, q: Any, dim: int | None, keepdim: bool, interpolat
         result = result.lerp(rising.gather(-1, ranks.ceil().to(int64)), weight)
     result = result.movedim(-1, 0) if q.dim() else result.squeeze(-1)
     if dim is None or not input.dim():
-        return result.reshape([*q.shape, *([1] * input.dim() if keepdim else [])])
-    return result if keepdim else result.squeeze(dim + q.dim())
+        return of_a_copy(result.reshape([*q.shape, *([1] * input.dim() if keepdim else [])]))
+    return of_a_copy(result if keepdim else result.squeeze(dim + q.dim()))
 
 
 def _check_weights(name: str, weights: Tensor | None, rows: Tensor, wanted: tuple[str, int]) -> None:

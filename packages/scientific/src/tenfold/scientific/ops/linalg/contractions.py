@@ -12,6 +12,7 @@ from tenfold.dispatch.operators import composite
 from tenfold.dispatch.shape_rules import wrap_dim
 from tenfold.dispatch.spellings import as_dims
 from tenfold.ops.matmul import mm
+from tenfold.ops.view.shapes import of_a_copy
 from tenfold.settings.warnings import warn_once
 from tenfold.tensor.tensor import Tensor
 
@@ -73,7 +74,7 @@ def kron(input: Tensor, other: Tensor) -> Tensor:
     right = [1] * (n - other.dim()) + list(other.shape)
     a = input.reshape([size for l in left for size in (l, 1)])
     b = other.reshape([size for r in right for size in (1, r)])
-    return (a * b).reshape([l * r for l, r in zip(left, right)])
+    return of_a_copy((a * b).reshape([l * r for l, r in zip(left, right)]))
 
 
 @composite("linalg", method=None, out="same")

@@ -184,7 +184,7 @@ def lu(input: Tensor, pivot: bool = True, get_infos: bool = False) -> Any:
     return (LU, pivots, info) if get_infos else (LU, pivots)
 
 
-@composite("linalg", method="orgqr", out=True, aliases=("orgqr",))
+@composite("linalg", method="orgqr", out=True, aliases=("orgqr",), spellings={"input": "A", "input2": "tau"})
 def linalg_householder_product(A: Tensor, tau: Tensor) -> Tensor:
     """The first N columns of the product of reflections I - tau_i v_i v_i^H, v_i in column i of A below a one.
 
@@ -228,7 +228,7 @@ def _reflected(A: Any, tau: Any, C: Any, adjoint: bool = False) -> Any:
     return C
 
 
-@composite("linalg", out="same")
+@composite("linalg", out="same", spellings={"input2": "tau", "input3": "other"})
 def ormqr(input: Tensor, tau: Tensor, other: Tensor, left: bool = True, transpose: bool = False) -> Tensor:
     """A matrix times the whole orthogonal matrix of `geqrf`'s reflections (its adjoint with `transpose`).
 

@@ -170,7 +170,7 @@ _PADE = (
 _REACH = 5.371920351148152
 
 
-@composite("linalg", method="matrix_exp", aliases=("matrix_exp",))
+@composite("linalg", method="matrix_exp", aliases=("matrix_exp",), spellings={"input": "A"})
 def linalg_matrix_exp(A: Tensor) -> Tensor:
     """Matrix exponential, the sum of A^k / k!. Shape: (..., N, N) -> (..., N, N).
 
@@ -209,7 +209,7 @@ def _pade(x: Any) -> Any:
 
 
 @composite("linalg", out=True, inplace=True, old=blended("vec1 vec2"))
-def addr(input: Tensor, vec1: Tensor, vec2: Tensor, *, beta: Any = 1, alpha: Any = 1) -> Tensor:
+def addr(input: Tensor, vec1: Tensor, vec2: Tensor, *, beta: complex = 1, alpha: complex = 1) -> Tensor:
     """Outer product added to a matrix: beta * input + (alpha * vec1) outer vec2. Half precision is rounded after every step.
 
     >>> import tenfold
@@ -220,7 +220,7 @@ def addr(input: Tensor, vec1: Tensor, vec2: Tensor, *, beta: Any = 1, alpha: Any
     input, scaled, vec2 = input.to(dtype), vec1.to(dtype), vec2.to(dtype)
     if dtype.is_half:
         check_factors(dtype, {"beta": beta, "alpha": alpha})
-        alpha, beta = (op.full((), float(factor), dtype=dtype).item() for factor in (alpha, beta))
+        alpha, beta = (op.full((), factor, dtype=dtype).item() for factor in (alpha, beta))
         scaled, alpha = scaled if alpha == 1 else scaled * alpha, 1
     product = outer(scaled, vec2)
     if dtype.category == 0:
@@ -234,7 +234,7 @@ def addr(input: Tensor, vec1: Tensor, vec2: Tensor, *, beta: Any = 1, alpha: Any
 
 
 @composite("linalg", promote="same", out="same", inplace=True, rounded_once=True, old=blended("batch1 batch2"))
-def addbmm(input: Tensor, batch1: Tensor, batch2: Tensor, *, beta: Any = 1, alpha: Any = 1) -> Tensor:
+def addbmm(input: Tensor, batch1: Tensor, batch2: Tensor, *, beta: complex = 1, alpha: complex = 1) -> Tensor:
     """Sum of a batch of matrix products added to a matrix: beta * input + alpha * sum(batch1 @ batch2).
 
     >>> import tenfold

@@ -9,6 +9,7 @@ from tenfold.dispatch.meta import Meta
 from tenfold.dispatch.operators import composite, primitive
 from tenfold.dispatch.shape_rules import broadcast_shapes
 from tenfold.ops.pointwise.several import where
+from tenfold.ops.view.shapes import of_a_copy
 from tenfold.scientific.ops.linalg.checks import (
     raise_if_failed,
     real_dtype,
@@ -128,7 +129,7 @@ def _solved(name: str, A: Tensor, B: Tensor, left: bool) -> tuple[Any, Any]:
         if not left:
             raise RuntimeError(f"{name}: Vector broadcasting of the left hand side is not supported for left=False")
         X, info = _solved(name, A, B.unsqueeze(-1), left)
-        return X.squeeze(-1), info
+        return of_a_copy(X.squeeze(-1)), info
     require_matrix(name, B, "B")
     if left:
         return _solve_pair(*same_batch(name, A, B))

@@ -6,6 +6,7 @@ import warnings
 from typing import Any
 
 from tenfold.dispatch.operators import composite, op
+from tenfold.ops.view.shapes import of_a_copy
 from tenfold.scientific.masks import anywhere
 from tenfold.settings.warnings import warn_once
 from tenfold.tensor.tensor import Tensor
@@ -56,7 +57,7 @@ def stft(
         raise RuntimeError("Cannot have onesided output if window or input is complex")
     transform = op.fft_rfft if onesided else op.fft_fft
     spectra = transform(frames, norm="ortho" if normalized else None).mT
-    spectra = spectra if input.dim() == 2 else spectra.squeeze(0)
+    spectra = of_a_copy(spectra if input.dim() == 2 else spectra.squeeze(0))
     return spectra if return_complex else op.view_as_real(spectra)
 
 
