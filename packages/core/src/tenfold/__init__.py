@@ -105,7 +105,6 @@ _LAZY = {
         "multiprocessing.mapped": "from_file",
         "nested": "_nested_tensor_from_mask _nested_tensor_from_mask_left_aligned _nested_from_padded "
         "_nested_from_padded_and_nested_example",
-        "nn.functional.activation": "rrelu rrelu_",
         "nn.functional.recurrent": "gru gru_cell lstm lstm_cell rnn_relu rnn_relu_cell rnn_tanh rnn_tanh_cell",
         "nn.layers.attention.fast_path": "_native_multi_head_attention _transform_bias_rescale_qkv "
         "_transformer_encoder_layer_fwd",
@@ -114,6 +113,9 @@ _LAZY = {
         "feature_dropout feature_dropout_",
         "nn.ops.norm.batch": "batch_norm_update_stats",
         "nn.ops.norm.renorm": "renorm",
+        "nn.top_level": "batch_norm binary_cross_entropy_with_logits cosine_embedding_loss ctc_loss embedding embedding_bag "
+        "group_norm hinge_embedding_loss instance_norm kl_div layer_norm margin_ranking_loss poisson_nll_loss rrelu rrelu_ "
+        "triplet_margin_loss",
         "nn.ops.units.gates": "gelu gelu_ gelu_backward glu hardswish hardswish_ mish mish_ silu silu_ silu_backward",
         "nn.ops.units.curves": "celu celu_ elu elu_ hardshrink hardsigmoid hardsigmoid_ hardtanh hardtanh_ leaky_relu "
         "leaky_relu_ logsigmoid prelu relu6 relu6_ selu selu_ softplus softshrink softsign tanhshrink threshold threshold_",
