@@ -48,7 +48,7 @@ def circumstance(torch: Any, environment: dict[str, Any], before: list[str], op:
     if re.match("is_leaf|requires_grad", what) and base == "requires_grad":
         return "of a view whose memory was written" if details[0]._base is not None and details[0]._version else ""
     if what.startswith("is_leaf"):
-        return "of nothing" if not details[0].numel() else ""
+        return _of_leaves(text, details[0])
     if what == "python value":
         return "one element or none" if any(map(_few, given)) else ""
     if base == "as_strided":
@@ -62,6 +62,13 @@ def circumstance(torch: Any, environment: dict[str, Any], before: list[str], op:
     if "backward" in op or "grad" in op:
         return of_gradients(torch, environment, before, what, details)
     return of_values(torch, given, before, base, what, details)
+
+
+def _of_leaves(text: str, t: Any) -> str:
+    if not t.numel():
+        return "of nothing"
+    written = t._base is not None and t._version and re.search(_QUIET_WRITE, text)
+    return "a view written without recording" if written else ""
 
 
 _INSIDE = ("writes to overlapping memory", "subtraction of bools", "a write that would not fit", "in-place rules of views")
