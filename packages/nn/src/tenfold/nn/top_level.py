@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 import tenfold as tf
+from tenfold.dispatch.spellings import as_int
 from tenfold.nn import functional as F
 from tenfold.tensor.tensor import Tensor
 
@@ -128,8 +129,8 @@ def embedding(
     >>> tenfold.embedding(tenfold.tensor([[1.0, 2.0], [3.0, 4.0]]), tenfold.tensor([1]))
     tensor([[3., 4.]])
     """
-    padding = padding_idx if padding_idx >= 0 else None
-    return F.embedding(indices, weight, padding, scale_grad_by_freq=scale_grad_by_freq, sparse=sparse)
+    padding = as_int(padding_idx, "embedding", "padding_idx")
+    return F.embedding(indices, weight, padding if padding >= 0 else None, scale_grad_by_freq=scale_grad_by_freq, sparse=sparse)
 
 
 def embedding_bag(

@@ -4,7 +4,8 @@
 ; device, 3 whether its body records what has no rule, 4 the name under which the globals have what gives results their node, 5
 ; the flags that arrays have to have, 6 recording.ll's words for the rule at 7; at 8 the parameters' roles (1 a tensor, 2 that or a
 ; number, 3 a value, 4 a value that has to be the default and that kernels do
-; not get, 5 a tensor or None, 6 a list of tensors, 7 an int, 8 a bool, 9 a float or int; 16 more where None will do), at 16 their defaults, at 24 their names; 32 is writing.ll's,
+; not get, 5 a tensor or None, 6 a list of tensors, 7 an int, 8 a bool, 9 a float or int; 16 more where None will do, too), at 16
+; their defaults, at 24 their names; 32 is writing.ll's,
 ; views.ll's and scattering.ll's, as are those behind it; 36 is the function of the form in place that `inplace=True` asks for.
 
 @p_Tensor = global ptr null

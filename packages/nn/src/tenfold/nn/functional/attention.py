@@ -66,7 +66,8 @@ def multi_head_attention_forward(
     weights = (q_proj_weight, k_proj_weight, v_proj_weight) if use_separate_proj_weight else None
     q, k, v = _projected(query, key, value, in_proj_weight, in_proj_bias, weights)
     added = 0
-    if _has_bias(bias_k, bias_v, static_k, static_v) and bias_k is not None and bias_v is not None:
+    _check_bias(bias_k, bias_v, static_k, static_v)
+    if bias_k is not None and bias_v is not None:
         k, v = tf.cat([k, bias_k.expand(1, N, E)]), tf.cat([v, bias_v.expand(1, N, E)])
         added += 1
     q, k, v = _heads(q, num_heads), _heads(k, num_heads), _heads(v, num_heads)
@@ -94,16 +95,13 @@ def multi_head_attention_forward(
     return (out if batched else out.squeeze(1)), attention
 
 
-def _has_bias(bias_k: Any, bias_v: Any, static_k: Any, static_v: Any) -> bool:
-    """Whether a bias is added to the sequence; AssertionError for one of the two, or beside what takes none."""
+def _check_bias(bias_k: Any, bias_v: Any, static_k: Any, static_v: Any) -> None:
+    """AssertionError for one bias of the two, and for biases beside what takes none."""
     if (bias_k is None) is not (bias_v is None):
         raise AssertionError("multi_head_attention_forward: bias_k and bias_v are given both or neither")
-    if bias_k is None:
-        return False
     for what, static in (("key", static_k), ("value", static_v)):
-        if static is not None:
+        if bias_k is not None and static is not None:
             raise AssertionError(f"bias cannot be added to static {what}.")
-    return True
 
 
 def _is_batched(query: Tensor, key: Tensor, value: Tensor, padding: Any, mask: Any, num_heads: int) -> bool:
