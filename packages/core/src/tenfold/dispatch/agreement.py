@@ -26,9 +26,9 @@ def check_dtypes(operator: Operator, values: dict[str, Any]) -> None:
     for name, accepted in operator.accepts.items():
         value = values[name]
         for t in value if type(value) in (list, tuple) else (value,):
-            if hasattr(t, "_array") and any(demand.refuses(t.dtype) for demand in accepted.demands):
-                demand = next(d for d in accepted.demands if d.refuses(t.dtype))
-                if not demand.comes_first:
+            if hasattr(t, "_array"):
+                demand = next((d for d in accepted.demands if d.refuses(t.dtype)), None)
+                if demand and not demand.comes_first:
                     _refuse_dimensions(operator, values, _OF_DIMENSIONS if demand.error is RuntimeError else ("",))
                 accepted.check(operator.name, t.dtype)
 
