@@ -185,3 +185,16 @@ def test_a_table_without_rows_is_refused_as_such() -> None:
         assert functions.embedding(lib.zeros(0, dtype=lib.int64), lib.zeros(0, 2)).shape == (0, 2)
         with pytest.raises(RuntimeError, match="self indexing axis dim should be positive"):
             functions.embedding(lib.tensor([0]), lib.zeros(0, 2))
+
+
+@pytest.mark.parametrize("reduction", REDUCTIONS)
+@pytest.mark.parametrize("name", ["mse_loss", "l1_loss", "huber_loss"])
+def test_weights_of_elements(name: str, reduction: str, agree: Any) -> None:
+    x, t, weight = torch.tensor([0.5, -2.0, 3.0]), torch.tensor([0.0, 1.0, 1.5]), torch.tensor([0.5, 2.0, 0.25])
+    agree(
+        lambda x, t, w: getattr(F, name)(x, t, reduction=reduction, weight=w),
+        lambda x, t, w: getattr(TF, name)(x, t, reduction=reduction, weight=w),
+        x.requires_grad_(),
+        t.requires_grad_(),
+        weight,
+    )

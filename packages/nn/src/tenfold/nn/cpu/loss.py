@@ -15,6 +15,7 @@ from tenfold.cpu.blocks import row_blocks, row_sums, subtract_maximum
 from tenfold.dispatch.kernels import kernel
 from tenfold.nn.cpu.array_kernel import array_kernel
 from tenfold.nn.ops.loss import classes as ops, elementwise
+from tenfold.nn.ops.loss.pointwise import LEAST_VARIANCE
 
 Array = np.ndarray[Any, Any]
 
@@ -253,7 +254,7 @@ def binary_entropies_grad(grad: Array, input: Array, target: Array) -> Array:
     if not grad.dtype == input.dtype == target.dtype or input.dtype.kind != "f":
         return NotImplemented
     slopes = (1 - input) * input
-    slopes = np.maximum(slopes, elementwise.LEAST_VARIANCE)
+    slopes = np.maximum(slopes, LEAST_VARIANCE)
     return np.asarray(grad * (input - target) / slopes, input.dtype)
 
 

@@ -94,14 +94,13 @@ from tenfold.nn.ops.loss.ctc import (
 from tenfold.nn.ops.loss.elementwise import (
     binary_cross_entropy,
     binary_cross_entropy_with_logits,
-    gaussian_nll_loss,
     huber_loss,
     kl_div,
     l1_loss,
     mse_loss,
-    poisson_nll_loss,
     smooth_l1_loss,
 )
+from tenfold.nn.ops.loss.likelihood import gaussian_nll_loss, poisson_nll_loss
 from tenfold.nn.ops.loss.margin import (
     cosine_embedding_loss,
     hinge_embedding_loss,

@@ -7,8 +7,10 @@ from typing import Any
 
 import tenfold as tf
 from tenfold.dispatch.accepted import Only
+from tenfold.dispatch.devices import CPU
 from tenfold.dispatch.operators import composite, op
 from tenfold.dispatch.shape_rules import broadcast_shapes
+from tenfold.nn.arguments import widened
 from tenfold.ops.pointwise.several import where
 from tenfold.tensor.tensor import Tensor
 from tenfold.types.dtypes import type_name
@@ -31,6 +33,8 @@ def cosine_similarity(x1: Tensor, x2: Tensor, dim: int = 1, eps: float = 1e-08) 
         raise RuntimeError(f"cosine_similarity: eps must be non-negative, got: {eps}")
     shape = broadcast_shapes("cosine_similarity", [x1.shape, x2.shape])
     x1, x2 = x1.to(dtype).expand(shape), x2.to(dtype).expand(shape)
+    if dim in (-1, len(shape) - 1) and _in_one_pass(x1, x2):
+        return fused_row_pairs(x1, x2, "cosine", float(eps))[0]
     return (_unit(x1, dim, eps) * _unit(x2, dim, eps)).sum(dim)
 
 
@@ -50,7 +54,66 @@ def pairwise_distance(x1: Tensor, x2: Tensor, p: float = 2.0, eps: float = 1e-06
     tensor(5.)
     """
     dim = max(x1.dim(), x2.dim()) - 1
+    if p == 2 and _in_one_pass(x1, x2):
+        distance = fused_row_pairs(x1, x2, "distance", float(eps))[0]
+        return distance.unsqueeze(-1) if keepdim else distance
     return tf.norm(x1 - x2 + eps, p, dim, keepdim=keepdim)
+
+
+def _in_one_pass(x1: Tensor, x2: Tensor) -> bool:
+    """Whether the device has a kernel for the rows of these: plain tensors of one shape and floating dtype."""
+    key = x1._key
+    if key is CPU or key.level is not None or key.override or key.kernels.fused_row_pairs is None or x2._key is not key:
+        return False
+    return x1.dtype is x2.dtype and x1.dtype.is_floating_point and x1.shape == x2.shape and x1.dim() > 0 and x1.numel() > 0
+
+
+@composite("distance", method=None)
+def fused_row_pairs(x1: Tensor, x2: Tensor, kind: str, eps: float) -> tuple[Tensor, Tensor]:
+    """The "cosine" or the "distance" of each pair of rows; and the lengths of both, or of their difference: (2 or 1, *).
+
+    >>> import tenfold
+    >>> tenfold.op.fused_row_pairs(tenfold.tensor([[3.0, 4.0]]), tenfold.zeros(1, 2), "distance", 0.0)
+    (tensor([5.]), tensor([[5.]]))
+    """
+    a, b = widened(x1), widened(x2)
+    if kind == "distance":
+        lengths = tf.norm(a - b + eps, 2, -1)
+        return lengths.to(x1.dtype), lengths.detach().unsqueeze(0)
+    found = (_unit(a, -1, eps) * _unit(b, -1, eps)).sum(-1).to(x1.dtype)
+    return found, tf.stack([tf.norm(v.detach(), 2, -1) for v in (a, b)])
+
+
+@composite("distance", method=None)
+def fused_row_pairs_grad(
+    grad: Tensor, x1: Tensor, x2: Tensor, result: Tensor, lengths: Tensor, kind: str, eps: float
+) -> tuple[Tensor, Tensor]:
+    """The gradients of `fused_row_pairs` for both; the body computes the lengths again.
+
+    >>> import tenfold
+    >>> x1, x2 = tenfold.tensor([[3.0, 4.0]]), tenfold.zeros(1, 2)
+    >>> out, lengths = tenfold.op.fused_row_pairs(x1, x2, "distance", 0.0)
+    >>> tenfold.op.fused_row_pairs_grad(tenfold.ones(1), x1, x2, out, lengths, "distance", 0.0)[1]
+    tensor([[-0.6000, -0.8000]])
+    """
+    a, b, g = widened(x1), widened(x2), widened(grad).unsqueeze(-1)
+    if kind == "distance":
+        d = a - b + eps
+        slopes = _over(g, tf.norm(d, 2, -1, keepdim=True)) * d
+        return slopes.to(x1.dtype), (-slopes).to(x1.dtype)
+    l1, l2 = (tf.norm(v, 2, -1, keepdim=True) for v in (a, b))
+    with tf.no_grad():
+        s1, s2 = (tf.clamp_min(eps - v, 0) for v in (l1, l2))
+    d1, d2 = l1 + s1, l2 + s2
+    share = g / (d1 * d2)
+    cosine = g * (a * b).sum(-1, True) / (d1 * d2)
+    return (share * b - _over(cosine, d1 * l1) * a).to(x1.dtype), (share * a - _over(cosine, d2 * l2) * b).to(x1.dtype)
+
+
+def _over(x: Tensor, length: Tensor) -> Tensor:
+    """x / length, 0 for a length of 0, whose slope is taken for 0."""
+    none = length == 0
+    return where(none, 0, x / where(none, 1, length))
 
 
 _FLOATING = Only("floating", RuntimeError, "{name} only supports floating-point dtypes, got: {dtype}")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from math import sqrt
 
+from tenfold.dispatch.devices import CPU
 from tenfold.dispatch.operators import composite, op
 from tenfold.dispatch.runtime import STATE
 from tenfold.ops.creation.factories import empty_on
@@ -35,6 +36,14 @@ def _idle(input: Tensor, p: float, train: bool) -> bool:
     return p == 0 or not train or input.numel() == 0
 
 
+def _in_one_pass(input: Tensor) -> bool:
+    """Whether the device has a kernel that draws, drops and scales: for plain tensors outside of transforms."""
+    key = input._key
+    return not (key is CPU or key.level is not None or key.override or STATE.transforms) and (
+        input.dtype.is_floating_point and key.kernels.fused_dropout is not None
+    )
+
+
 def _dropped(input: Tensor, p: float, train: bool, whole_features: bool) -> Tensor:
     if _idle(input, p, train):
         return input
@@ -42,6 +51,8 @@ def _dropped(input: Tensor, p: float, train: bool, whole_features: bool) -> Tens
         return input * op.zeros((), dtype=input.dtype, device=input.device)
     if input.dtype.category < 2:
         raise RuntimeError(f"result type Float can't be cast to the desired output type {type_name(input.dtype)}")
+    if _in_one_pass(input):
+        return fused_dropout(input, p, whole_features, 1 / (1 - p), 0.0, 0.0)[0]
     return input * (_mask(input, p, whole_features) / (1 - p))
 
 
@@ -50,10 +61,38 @@ def _dropped_to_saturation(input: Tensor, p: float, train: bool, whole_features:
         return input
     if p == 1:
         return input * op.zeros((), dtype=input.dtype, device=input.device)
-    noise = _mask(input, p, whole_features)
     a = 1.0 / sqrt((_SATURATION**2 * p + 1) * (1 - p))
+    if _in_one_pass(input):
+        return fused_dropout(input, p, whole_features, a, _SATURATION * a * p, _SATURATION * a * (p - 1))[0]
+    noise = _mask(input, p, whole_features)
     shift = (noise - 1) * (_SATURATION * a) + _SATURATION * a * p
     return input * (noise * a) + shift
+
+
+@composite("dropout", method=None, random=True)
+def fused_dropout(
+    input: Tensor, p: float, whole_features: bool, scale: float, shift: float, rest: float
+) -> tuple[Tensor, Tensor]:
+    """input * scale + shift where an element (or feature map) is kept, `rest` elsewhere; and the mask of what is kept.
+
+    >>> import tenfold
+    >>> tenfold.op.fused_dropout(tenfold.ones(2), 0.0, False, 2.0, 0.0, 0.0)
+    (tensor([2., 2.]), tensor([True, True]))
+    """
+    mask = _mask(input, p, whole_features)
+    out = input * (mask * scale)
+    return out + (mask * (shift - rest) + rest) if shift or rest else out, mask.to(bool_)
+
+
+@composite("dropout", method=None)
+def fused_dropout_grad(grad: Tensor, mask: Tensor, scale: float) -> Tensor:
+    """The gradient of `fused_dropout` for its input: that of what was kept, times `scale`.
+
+    >>> import tenfold
+    >>> tenfold.op.fused_dropout_grad(tenfold.ones(2), tenfold.tensor([True, False]), 2.0)
+    tensor([2., 0.])
+    """
+    return grad * (mask.to(grad.dtype) * scale)
 
 
 @composite("dropout", method=None, inplace=True, random=True)
@@ -118,5 +157,7 @@ def native_dropout(input: Tensor, p: float, train: bool | None) -> tuple[Tensor,
         return input.clone(), op.ones_like(input, dtype=bool_)
     if p == 1:
         return input * op.zeros((), dtype=input.dtype, device=input.device), op.zeros_like(input, dtype=bool_)
+    if _in_one_pass(input):
+        return fused_dropout(input, p, False, 1 / (1 - p), 0.0, 0.0)
     mask = _mask(input, p, False)
     return input * mask * (1 / (1 - p)), mask.to(bool_)

@@ -7,7 +7,7 @@ from typing import Any
 
 import tenfold as tf
 from tenfold.autograd.gradients import gradient, gradients
-from tenfold.nn.ops.loss import classes as ops, elementwise
+from tenfold.nn.ops.loss import classes as ops, elementwise, pointwise
 
 
 @gradients(ops.fused_nll_loss, "input", node="NllLossBackward0", results=(0,))
@@ -31,6 +31,25 @@ def _cross_entropy(
     return (
         ops.fused_cross_entropy_grad(g[0], input, target, weight, ignore_index, label_smoothing, reduction, out1, out2, out3),
     )
+
+
+@gradients(pointwise.fused_pointwise_loss, "input", "target", node="LossBackward0")
+def _pointwise_loss(
+    g: Any,
+    needs: Any,
+    input: Any,
+    target: Any,
+    weight: Any,
+    third: Any,
+    kind: str,
+    a: float,
+    b: float,
+    divisor: int,
+) -> Any:
+    if needs[1] and kind not in pointwise.OF_DIFFERENCES:
+        raise RuntimeError(f"fused_pointwise_loss: losses of kind {kind} have no gradient for the target; detach() it first")
+    slopes = pointwise.fused_pointwise_loss_grad(g, input, target, weight, third, kind, a, b, divisor)
+    return slopes, -slopes if needs[1] else None
 
 
 gradient(

@@ -218,7 +218,7 @@ def _fused_cross_entropy(
 REFERENCES |= {
     "mse_loss": elementwise(lambda input, target: (input - target) ** 2),
     "l1_loss": elementwise(lambda input, target: np.abs(input - target)),
-    "huber_loss": elementwise(huber),
+    "huber_loss": averaged(huber),
     "binary_entropies": cross_entropy_of,
     "binary_entropies_grad": lambda grad, input, target: grad * (input - target) / np.maximum(input * (1 - input), 1e-12),
     "binary_cross_entropy": averaged(cross_entropy_of),

@@ -94,6 +94,19 @@ for _name in ("dropout", "feature_dropout", "alpha_dropout", "feature_alpha_drop
     )
     error_samples(_name)(lambda make: [ErrorSample(make(2, 2), 1.5, True, error=RuntimeError, match="between 0 and 1")])
 
+samples("fused_dropout", random=True)(
+    lambda make: [Sample(make(4, 3, 2), 0.4, whole, 1.5, *rest) for whole in (False, True) for rest in ((0.0, 0.0), (0.5, -0.25))]
+)
+error_samples("fused_dropout")(lambda make: [ErrorSample([1.0], error=TypeError, match="argument")])
+error_samples("fused_dropout_grad")(lambda make: [ErrorSample([1.0], error=TypeError, match="argument")])
+
+
+@samples("fused_dropout_grad", reference=lambda grad, mask, scale: grad * (mask * scale))
+def _fused_dropout_grad(make: Make) -> Iterator[Sample]:
+    for shape, kept in (((4, 3, 2), (4, 3, 2)), ((4, 3, 2), (4, 3, 1)), ((0, 3), (0, 3)), ((), ())):
+        yield Sample(make(*shape), make.ints(*kept, low=0, high=1) != 0, 1.5)
+
+
 for _name, _rest in (("rand_like", ()), ("randn_like", ()), ("randint_like", (5,))):
     error_samples(_name)(
         (lambda rest: lambda make: [ErrorSample([1.0], *rest, error=TypeError, match="argument 'input'")])(_rest)

@@ -11,6 +11,7 @@ from tenfold.dispatch.accepted import Only
 from tenfold.dispatch.operators import composite
 from tenfold.dispatch.shape_rules import broadcast_shapes
 from tenfold.nn.arguments import widened
+from tenfold.nn.ops.loss.pointwise import LEAST_VARIANCE, divisor, fused_pointwise_loss, in_one_pass
 from tenfold.nn.ops.loss.reduction import reduced, reduction_of
 from tenfold.tensor.tensor import Tensor
 from tenfold.types.dtypes import type_name
@@ -30,14 +31,29 @@ def _together(name: str, input: Tensor, target: Tensor) -> tuple[Tensor, Tensor]
     return input.expand(shape), target.expand(shape)
 
 
+def _check_weight(name: str, losses: Tensor, weight: Tensor | None) -> None:
+    if weight is not None and weight.shape != losses.shape:
+        raise ValueError(f"{name}: Inputs and weight must have the same size; got {list(losses.shape)} and {list(weight.shape)}")
+
+
 def _weighted(name: str, losses: Tensor, weight: Tensor | None, reduction: str) -> Tensor:
     """Reduce losses with a weight for each element; the mean is the weighted one."""
     if weight is None:
         return reduced(losses, reduction)
-    if weight.shape != losses.shape:
-        raise ValueError(f"{name}: Inputs and weight must have the same size; got {list(losses.shape)} and {list(weight.shape)}")
+    _check_weight(name, losses, weight)
     losses = losses * weight
     return losses.sum() / weight.sum() if reduction == "mean" else reduced(losses, reduction)
+
+
+def _fused(
+    name: str, kind: str, input: Tensor, target: Tensor, weight: Tensor | None, reduction: str, a: float = 0.0, b: float = 0.0
+) -> Tensor:
+    """A loss in one pass (pointwise.py); a mean with weights is the weighted one, so its sum is divided by theirs."""
+    if weight is None:
+        return fused_pointwise_loss(input, target, None, None, kind, float(a), float(b), divisor(input, reduction))
+    _check_weight(name, input, weight)
+    losses = fused_pointwise_loss(input, target, weight, None, kind, float(a), float(b), int(reduction != "none"))
+    return losses / weight.sum() if reduction == "mean" else losses
 
 
 def _differences(name: str, input: Tensor, target: Tensor) -> Tensor:
@@ -72,6 +88,8 @@ def mse_loss(
     """
     reduction = reduction_of("mse_loss", size_average, reduce, reduction)
     input, target = _together("mse_loss", input, target)
+    if in_one_pass("square", input, target, weight):
+        return _fused("mse_loss", "square", input, target, weight, reduction)
     difference = _differences("mse_loss", input, target)
     return _weighted("mse_loss", difference * difference, weight, reduction)
 
@@ -93,6 +111,8 @@ def l1_loss(
     """
     reduction = reduction_of("l1_loss", size_average, reduce, reduction)
     input, target = _together("l1_loss", input, target)
+    if in_one_pass("absolute", input, target, weight):
+        return _fused("l1_loss", "absolute", input, target, weight, reduction)
     return _weighted("l1_loss", (input - target).abs(), weight, reduction)
 
 
@@ -110,6 +130,8 @@ def smooth_l1_loss(
     input, target = _together("smooth_l1_loss", input, target)
     if not beta >= 0:
         raise RuntimeError(f"smooth_l1_loss does not support negative values for beta, got {beta}")
+    if in_one_pass("bent", input, target):
+        return _fused("smooth_l1_loss", "bent" if beta else "absolute", input, target, None, reduction, beta, 1.0)
     d = _differences("smooth_l1_loss", input, target)
     if beta == 0.0:
         return reduced(d.abs(), reduction)
@@ -128,6 +150,8 @@ def huber_loss(
 ) -> Tensor:
     """0.5 d^2 where d = |input - target| < delta, else delta (d - 0.5 delta). Source: Huber, 1964.
 
+    With a `weight` for each element the mean is that of the weighted losses: their number divides, not the weights' sum.
+
     >>> import tenfold
     >>> tenfold.op.huber_loss(tenfold.tensor([0.5, 3.0]), tenfold.zeros(2), reduction="none")
     tensor([0.1250, 2.5000])
@@ -136,9 +160,14 @@ def huber_loss(
     if not delta > 0:
         raise RuntimeError(f"huber_loss does not support non-positive values for delta, got {delta}")
     input, target = _together("huber_loss", input, target)
+    if delta < math.inf and in_one_pass("bent", input, target, weight):
+        _check_weight("huber_loss", input, weight)
+        return fused_pointwise_loss(input, target, weight, None, "bent", float(delta), float(delta), divisor(input, reduction))
     d = _differences("huber_loss", input, target)
     losses = _square_then_straight(d, d.abs() >= delta, delta, delta) if delta < math.inf else 0.5 * d * d
-    return _weighted("huber_loss", losses.to(input.dtype), weight, reduction)
+    _check_weight("huber_loss", losses, weight)
+    losses = losses.to(input.dtype)
+    return reduced(losses if weight is None else losses * weight, reduction)
 
 
 def _check_fits(name: str, input: Tensor, weight: Tensor | None) -> None:
@@ -187,6 +216,8 @@ def binary_cross_entropy(
             if not (low >= 0 and high <= 1):
                 raise RuntimeError(f"binary_cross_entropy: all elements of {name} should be between 0 and 1")
     _check_fits("binary_cross_entropy", input, weight)
+    if in_one_pass("binary", input, target, weight):
+        return fused_pointwise_loss(input, target, weight, None, "binary", 0.0, 0.0, divisor(input, reduction))
     losses = binary_entropies(input, target)
     return reduced(losses if weight is None else (losses * weight).to(input.dtype), reduction)
 
@@ -202,10 +233,6 @@ def binary_entropies(input: Tensor, target: Tensor) -> Tensor:
     x = widened(input)
     losses = (target - 1) * (-x).log1p().clamp_min(-100) - target * x.log().clamp_min(-100)
     return losses.to(tf.promote_types(input.dtype, target.dtype))
-
-
-# The gradient divides by input (1 - input); at 0 and 1, where a sigmoid saturates, by this.
-LEAST_VARIANCE = 1e-12
 
 
 @composite("loss", method=None)
@@ -250,6 +277,8 @@ def binary_cross_entropy_with_logits(
         )
     _check_fits("binary_cross_entropy_with_logits", input, weight)
     _check_fits("binary_cross_entropy_with_logits", input, pos_weight)
+    if target.dtype is input.dtype and in_one_pass("logits", input, target, weight, pos_weight):
+        return fused_pointwise_loss(input, target, weight, pos_weight, "logits", 0.0, 0.0, divisor(input, reduction))
     losses = logit_entropies(input, target, pos_weight).to(target.dtype)
     return reduced(losses if weight is None else (losses * weight).to(target.dtype), reduction)
 
@@ -311,72 +340,11 @@ def kl_div(
             "'batchmean' divides only by the batch size, and aligns with the KL div math definition.",
             stacklevel=3,
         )
+    kind = "log_divergence" if log_target else "divergence"
+    if target.dtype is input.dtype and in_one_pass(kind, input, target):
+        parts = input.shape[0] if reduction == "batchmean" else divisor(input, reduction)
+        return fused_pointwise_loss(input, target, None, None, kind, 0.0, 0.0, parts)
     losses = target.exp() * (target - input) if log_target else tf.xlogy(target, target) - target * input
     if reduction == "batchmean":
         return losses.sum() / input.shape[0] if input.dim() else losses.sum()
     return reduced(losses, reduction)
-
-
-@composite("loss", method=None)
-def poisson_nll_loss(
-    input: Tensor,
-    target: Tensor,
-    log_input: bool = True,
-    full: bool = False,
-    size_average: Any = None,
-    eps: float = 1e-08,
-    reduce: Any = None,
-    reduction: str = "mean",
-) -> Tensor:
-    """Poisson likelihood: exp(input) - target input, or input - target log(input + eps); `full` adds Stirling's term.
-
-    >>> import tenfold
-    >>> tenfold.op.poisson_nll_loss(tenfold.zeros(1), tenfold.ones(1))
-    tensor(1.)
-    """
-    reduction = reduction_of("poisson_nll_loss", size_average, reduce, reduction)
-    losses = input.exp() - target * input if log_input else input - target * (input + eps).log()
-    if full:
-        stirling = target * target.log() - target + 0.5 * (2 * math.pi * target).log()
-        losses = losses + tf.where(target > 1, stirling, tf.zeros_like(stirling))
-    return reduced(losses, reduction)
-
-
-@composite("loss", method=None)
-def gaussian_nll_loss(
-    input: Tensor,
-    target: Tensor,
-    var: Tensor | float,
-    full: bool | int = False,
-    eps: float | Tensor = 1e-06,
-    reduction: str = "mean",
-) -> Tensor:
-    """Gaussian likelihood: 0.5 (log(var) + (input - target)^2 / var), var at least eps; `full` adds 0.5 log(2 pi).
-
-    Raises: ValueError for a variance of another size or below 0.
-
-    >>> import tenfold
-    >>> tenfold.op.gaussian_nll_loss(tenfold.ones(1), tenfold.zeros(1), tenfold.ones(1))
-    tensor(0.5000)
-    """
-    reduction = reduction_of("gaussian_nll_loss", None, None, reduction)
-    if isinstance(var, (int, float)):
-        if var < 0:
-            raise ValueError(f"gaussian_nll_loss: var has negative entry {var}")
-        var = tf.full(tuple(input.shape), float(var), dtype=input.dtype, device=input.device)
-    if var.shape != input.shape:
-        if input.shape[:-1] == var.shape:
-            var = var.unsqueeze(-1)
-        elif input.dim() != var.dim() or [v for n, v in zip(input.shape, var.shape, strict=True) if n != v] != [1]:
-            raise ValueError(
-                f"gaussian_nll_loss: var is of incorrect size {list(var.shape)} for an input of size {list(input.shape)}"
-            )
-    if var._key.level is None and var._key.device.type != "meta" and bool((var < 0).any()):
-        raise ValueError("gaussian_nll_loss: var has negative entry/entries")
-    if not (var.is_floating_point() or var.is_complex()):
-        raise RuntimeError(f"gaussian_nll_loss: var has to be floating point, but got {var.dtype.name}; convert it with .float()")
-    with tf.no_grad():
-        excess = tf.clamp_min(var, eps) - var
-    var = var + excess  # the gradient passes as if nothing were cut
-    losses = 0.5 * (var.log() + (input - target) ** 2 / var)
-    return reduced(losses + 0.5 * math.log(2 * math.pi) if full else losses, reduction)

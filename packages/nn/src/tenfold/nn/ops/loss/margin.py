@@ -8,6 +8,7 @@ import tenfold as tf
 from tenfold.dispatch.operators import composite
 from tenfold.dispatch.shape_rules import broadcast_shapes
 from tenfold.nn.ops.distance import pairwise_distance
+from tenfold.nn.ops.loss.pointwise import divisor, fused_pointwise_loss, in_one_pass
 from tenfold.nn.ops.loss.reduction import reduced, reduction_of
 from tenfold.tensor.tensor import Tensor
 from tenfold.types.dtypes import type_name
@@ -24,6 +25,8 @@ def hinge_embedding_loss(
     tensor([0.5000, 0.5000])
     """
     reduction = reduction_of("hinge_embedding_loss", size_average, reduce, reduction)
+    if in_one_pass("hinge", input, target):
+        return fused_pointwise_loss(input, target, None, None, "hinge", float(margin), 0.0, divisor(input, reduction))
     rest = (margin - input).clamp_min(0).to(input.dtype)  # of integers an integer
     near, far = tf.where(target == 1, input, 0), tf.where(target == -1, rest, 0)
     return reduced(tf.where((target == 1) | (target == -1), near + far, input + rest), reduction)
@@ -51,6 +54,8 @@ def margin_ranking_loss(
             f"margin_ranking_loss : All input tensors should have same dimension but got sizes: input1: {list(input1.shape)}, "
             f"input2: {list(input2.shape)}, target: {list(target.shape)}"
         )
+    if input1.shape == target.shape and in_one_pass("ranking", input1, input2, target):
+        return fused_pointwise_loss(input1, input2, None, target, "ranking", float(margin), 0.0, divisor(input1, reduction))
     return reduced((-target * (input1 - input2) + float(margin)).clamp_min(0), reduction)
 
 
@@ -77,6 +82,8 @@ def soft_margin_loss(
             f"soft_margin_loss: output with shape {list(input.shape)} doesn't match the broadcast shape of input and target, "
             f"which is {list(target.shape)}"
         )
+    if target.dtype is input.dtype and in_one_pass("soft_margin", input, target):
+        return fused_pointwise_loss(input, target, None, None, "soft_margin", 0.0, 0.0, divisor(input, reduction))
     return reduced((-target.to(input.dtype) * input).exp().log1p(), reduction)
 
 
@@ -171,6 +178,9 @@ def multilabel_soft_margin_loss(
     tensor(0.6931)
     """
     reduction = reduction_of("multilabel_soft_margin_loss", size_average, reduce, reduction)
+    if reduction != "none" and target.dtype is input.dtype and input.dim() and in_one_pass("logits", input, target, weight):
+        parts = divisor(input, reduction) * (input.shape[-1] if reduction == "sum" else 1)
+        return fused_pointwise_loss(input, target, weight, None, "logits", 0.0, 0.0, parts)
     losses = -(target * tf.logsigmoid(input) + (1 - target) * tf.logsigmoid(-input))
     if weight is not None:
         losses = losses * weight

@@ -6,7 +6,8 @@ from math import prod
 from typing import Any
 
 import tenfold as tf
-from tenfold.dispatch.operators import composite
+from tenfold.dispatch.devices import CPU
+from tenfold.dispatch.operators import composite, op
 from tenfold.dispatch.runtime import STATE
 from tenfold.nn.arguments import refuse_gradients, require_floating, require_same_dtype, widened
 from tenfold.nn.ops.norm.statistics import affine, centered_rows, rows_grad
@@ -225,6 +226,10 @@ def instance_norm(
     if running_mean is not None or running_var is not None:
         refuse_gradients("instance_norm", running_mean=running_mean, running_var=running_var)
     N, C = shape[:2]
+    key = input._key
+    plain = running_mean is running_var is None and not (key is CPU or key.level is not None or key.override)
+    if plain and input.numel() and key.kernels.fused_group_norm is not None:  # groups of one channel each, of one pass
+        return op.fused_group_norm(input, C, weight, bias, eps)[0]
     given = [None if v is None else v.expand(N, C).reshape(N * C) for v in (weight, bias, running_mean, running_var)]
     out, mean, var, _ = fused_batch_norm(input.contiguous().reshape(1, N * C, *shape[2:]), *given, use_input_stats, eps)
     if use_input_stats and (running_mean is not None or running_var is not None):
