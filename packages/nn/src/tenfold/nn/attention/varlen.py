@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 import tenfold
 from tenfold import Tensor
-from tenfold.nn.ops.varlen import fused_varlen_attention
+from tenfold.nn.ops.varlen import fused_paged_attention, fused_varlen_attention
 
 __all__ = ["AuxRequest", "varlen_attn", "varlen_attn_out"]
 
@@ -64,7 +64,11 @@ def varlen_attn(
     _refuse_gradients(query, key, value, seqused_k=seqused_k, block_table=block_table)
     left, right = _window(window_size)
     if block_table is not None:
-        key, value, cu_seq_k = _out_of_pages(key, value, block_table, seqused_k)
+        assert seqused_k is not None
+        starts = cu_seq_q.new_empty(len(block_table) + 1)  # which pages take the place of
+        _check(query, key[:, :1].flatten(0, 1), value[:, :1].flatten(0, 1), cu_seq_q, starts, seqused_k, max_q, max_k)
+        out, lse = fused_paged_attention(query, key, value, cu_seq_q, seqused_k, block_table, max_q, max_k, scale, left, right)
+        return (out, lse.t().contiguous()) if return_aux is not None and return_aux.lse else out
     _check(query, key, value, cu_seq_q, cu_seq_k, seqused_k, max_q, max_k)
     T, H = query.shape[:2]
     group = H // key.shape[1] if key.shape[1] else 1
@@ -198,13 +202,3 @@ def _check_pages(key: Tensor, value: Tensor, block_table: Tensor, seqused_k: Ten
             "varlen_attn: with block_table key and value are (pages, size of a page, heads, E or V), got "
             f"{list(key.shape)} and {list(value.shape)}"
         )
-
-
-def _out_of_pages(key: Tensor, value: Tensor, block_table: Tensor, seqused_k: Any) -> tuple[Tensor, Tensor, Tensor]:
-    """Keys and values in the order of the table, and where each sequence's begin: no number is read, so no GPU is waited for."""
-    (N, pages), size = block_table.shape, key.shape[1]
-    begins = tenfold.arange(pages, device=key.device) * size
-    needed = begins < seqused_k.unsqueeze(1)  # behind the pages that a sequence uses its row may hold anything
-    which = tenfold.where(needed, block_table, 0).flatten().long()
-    k, v = (x.index_select(0, which).flatten(0, 1) for x in (key, value))
-    return k, v, tenfold.arange(N + 1, dtype=tenfold.int32, device=key.device) * (pages * size)

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import tenfold as tf
-from tenfold.dispatch.meta import Meta
+from tenfold.dispatch.meta import Meta, contiguous_strides
 from tenfold.dispatch.operators import composite
 from tenfold.nn.arguments import ints
 from tenfold.tensor.tensor import Tensor
@@ -14,6 +14,13 @@ from tenfold.types.memory_format import suggested_format
 from tenfold.types.numbers import require_value
 
 Sizes = tuple[int, ...]
+
+
+def in_format_of(like: Any, shape: Sizes, dtype: Any) -> Meta:
+    """A result that lies in memory as an array does."""
+    order = suggested_format(like).order or tuple(range(len(shape)))
+    steps = contiguous_strides([shape[d] for d in order], dtype.itemsize)
+    return Meta(shape, dtype, [steps[order.index(d)] for d in range(len(shape))])
 
 
 @composite("padding", method=None)
@@ -122,13 +129,57 @@ def pad(input: Tensor, pad: Any, mode: str = "constant", value: float | None = N
         )
     _check_border(input.shape, widths, mode)
     padded_shape(input.shape, widths)
+    return border_pad(input, widths, mode) if any(widths) else input.clone()
+
+
+@composite("padding", method=None)
+def border_pad(input: Tensor, widths: Sizes, mode: str) -> Tensor:
+    """`pad` with the input's own values, told which: "reflect", "replicate" or "circular". The result lies as the input does.
+
+    >>> import tenfold
+    >>> tenfold.op.border_pad(tenfold.tensor([[1.0, 2.0, 3.0]]), (2, 1), "reflect")
+    tensor([[3., 2., 1., 2., 3., 2.]])
+    """
     x = input
-    for i in range(count):
+    for axis, index in _border_indices(input, input.shape, widths, mode):
+        x = tf.index_select(x, axis, index)
+    return x.contiguous(memory_format=suggested_format(input._array))
+
+
+@border_pad.rule
+def _(input: Any, widths: Sizes, mode: str) -> Meta:
+    return in_format_of(input, padded_shape(input.shape, widths), input.dtype)
+
+
+@composite("padding", method=None)
+def border_pad_grad(grad: Tensor, input_shape: Sizes, widths: Sizes, mode: str) -> Tensor:
+    """The gradient of `border_pad`: every element goes back to the one that it repeats.
+
+    >>> import tenfold
+    >>> tenfold.op.border_pad_grad(tenfold.ones(1, 6), (1, 3), (2, 1), "reflect")
+    tensor([[1., 3., 2.]])
+    """
+    x = grad
+    for axis, index in reversed(_border_indices(grad, input_shape, widths, mode)):
+        zeros = tf.zeros(*x.shape[:axis], input_shape[axis], *x.shape[axis + 1 :], dtype=x.dtype, device=x.device)
+        x = tf.index_add(zeros, axis, index, x)
+    return x.contiguous(memory_format=suggested_format(grad._array))
+
+
+@border_pad_grad.rule
+def _(grad: Any, input_shape: Sizes, widths: Sizes, mode: str) -> Meta:
+    return in_format_of(grad, tuple(input_shape), grad.dtype)
+
+
+def _border_indices(x: Tensor, shape: Sequence[int], widths: Sizes, mode: str) -> list[tuple[int, Tensor]]:
+    """(dimension, which of its elements each one of the result repeats), the last one first."""
+    found = []
+    for i in range(len(widths) // 2):
         if any(pair_of(widths, i)):
-            axis = input.dim() - 1 - i
-            source = border_index(input.shape[axis], *pair_of(widths, i), mode)
-            x = tf.index_select(x, axis, tf.tensor(source, dtype=tf.int64, device=x.device))
-    return x.contiguous(memory_format=suggested_format(input._array)) if x is not input else input.clone()
+            axis = len(shape) - 1 - i
+            source = border_index(shape[axis], *pair_of(widths, i), mode)
+            found.append((axis, tf.tensor(source, dtype=tf.int64, device=x.device)))
+    return found
 
 
 def _check_border(shape: Sequence[int], widths: Sizes, mode: str) -> None:

@@ -100,6 +100,50 @@ def fused_varlen_attention_grad(
     return _joined(found[0]), _joined(found[1]), _joined(found[2])
 
 
+@composite("varlen", method=None)
+def fused_paged_attention(
+    query: Tensor,
+    key: Tensor,
+    value: Tensor,
+    cu_seq_q: Tensor,
+    seqused_k: Tensor,
+    block_table: Tensor,
+    max_q: int,
+    max_k: int,
+    scale: float | None,
+    left: int,
+    right: int,
+) -> tuple[Tensor, Tensor]:
+    """`fused_varlen_attention` to keys that lie in pages, those of sequence i in the pages `block_table[i]`; for inference.
+
+    Heads of queries may be a multiple of those of keys: so many in a row share one.
+    Shape: (T, H, E), (pages, size, K, E), (pages, size, K, V), (N + 1), (N), (N, pages of each) -> (T, H, V), (T, H).
+
+    >>> import tenfold
+    >>> q, k, v = tenfold.zeros(1, 1, 2), tenfold.ones(2, 1, 1, 2), tenfold.tensor([1.0, 3.0]).view(2, 1, 1, 1)
+    >>> starts, used, pages = (tenfold.tensor(x, dtype=tenfold.int32) for x in ([0, 1], [2], [[1, 0]]))
+    >>> tenfold.op.fused_paged_attention(q, k, v, starts, used, pages, 1, 2, None, -1, -1)[0].flatten().tolist()
+    [2.0]
+    """
+    k, v, cu_seq_k = _out_of_pages(key, value, block_table, seqused_k)
+    group = query.shape[1] // k.shape[1] if k.shape[1] else 1
+    if group > 1:
+        query = query.unflatten(1, (k.shape[1], group))
+        k, v = (x.unsqueeze(2).expand(*x.shape[:2], group, x.shape[2]) for x in (k, v))
+    out, sums = fused_varlen_attention(query, k, v, cu_seq_q, cu_seq_k, seqused_k, max_q, max_k, scale, left, right)
+    return (out.flatten(1, 2), sums.flatten(1, 2)) if group > 1 else (out, sums)
+
+
+def _out_of_pages(key: Tensor, value: Tensor, block_table: Tensor, seqused_k: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+    """Keys and values in the order of the table, and where each sequence's begin: no number is read, so no GPU is waited for."""
+    (N, pages), size = block_table.shape, key.shape[1]
+    begins = tf.arange(pages, device=key.device) * size
+    needed = begins < seqused_k.unsqueeze(1)  # behind the pages that a sequence uses its row may hold anything
+    which = tf.where(needed, block_table, 0).flatten().long()
+    k, v = (x.index_select(0, which).flatten(0, 1) for x in (key, value))
+    return k, v, tf.arange(N + 1, dtype=tf.int32, device=key.device) * (pages * size)
+
+
 class _Lengths(NamedTuple):
     """The lengths of the sequences, and how many rows behind them belong to none."""
 

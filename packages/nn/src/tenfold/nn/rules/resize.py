@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from tenfold.autograd.gradients import gradient
+from tenfold.autograd.gradients import gradient, gradients
 from tenfold.nn.ops.resize.grid import affine_grid_generator, regular_places
 from tenfold.nn.ops.resize.interpolate import resample, resample_grad
+from tenfold.nn.ops.resize.sampling import fused_grid_sample, fused_grid_sample_grid_grad, fused_grid_sample_input_grad
 
 gradient(
     resample,
@@ -28,3 +29,12 @@ def _maps(g: Any, size: Any, align_corners: bool) -> Any:
 
 
 gradient(affine_grid_generator, theta=_maps)
+
+
+@gradients(fused_grid_sample, "input", "grid")
+def _grid_sample(g: Any, input: Any, grid: Any, mode: str, padding_mode: str, align_corners: bool, needs: Any) -> Any:
+    how = (mode, padding_mode, align_corners)
+    return (
+        fused_grid_sample_input_grad(g, grid, tuple(input.shape), *how) if needs[0] else None,
+        fused_grid_sample_grid_grad(g, input, grid, *how) if needs[1] else None,
+    )

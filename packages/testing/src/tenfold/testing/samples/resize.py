@@ -50,6 +50,26 @@ def _pad(make: Make) -> Iterator[Sample]:
     yield Sample(make(2, 4, layout="transposed"), (2, 1), "reflect", note="strided memory")
 
 
+BORDERS = (
+    ((2, 4), (2, 1), "reflect"), ((1, 2, 3, 4), (1, 2, 0, 1), "replicate"), ((2, 3, 3, 3), (1, 0, 0, 1, 1, 1), "circular"),
+    ((2, 4), (-1, 1), "reflect"),
+)  # fmt: skip
+
+
+@samples("border_pad", dtypes=ALL)
+def _border_pad(make: Make) -> Iterator[Sample]:
+    for shape, widths, mode in BORDERS:
+        yield Sample(make(*shape), widths, mode, note=f"{mode} {widths}")
+    yield Sample(make(2, 4, layout="transposed"), (2, 1), "reflect", note="strided memory")
+
+
+@samples("border_pad_grad", dtypes=FLOATS)
+def _border_pad_grad(make: Make) -> Iterator[Sample]:
+    for shape, widths, mode in BORDERS:
+        padded = [n + sum(widths[2 * (len(shape) - 1 - d) :][:2]) for d, n in enumerate(shape)]
+        yield Sample(make(*padded), shape, widths, mode, note=f"{mode} {widths}")
+
+
 @samples("constant_pad_nd", dtypes=ALL)
 def _constant_pad_nd(make: Make) -> Iterator[Sample]:
     for shape, widths in WIDTHS:
@@ -294,6 +314,39 @@ def _grid_sample(make: Make) -> Iterator[Sample]:
         align_corners=False,
         note="strided memory",
     )
+
+
+def _checked_places(make: Make) -> Iterator[tuple[Any, Any, str, str, bool]]:
+    for mode, padding in (("bilinear", "zeros"), ("nearest", "border"), ("bicubic", "reflection")):
+        yield make(1, 2, 3, 4), _places(make, 1, 2, 2, 2), mode, padding, mode == "bilinear"
+    yield make(1, 1, 2, 3, 3), _places(make, 1, 1, 2, 2, 3), "bilinear", "reflection", False
+
+
+@samples("fused_grid_sample", dtypes=FLOATS)
+def _fused_grid_sample(make: Make) -> Iterator[Sample]:
+    for x, grid, *rest in _checked_places(make):
+        yield Sample(x, grid, *rest, note=f"{x.dim() - 2}-d, {rest}")
+
+
+@samples("fused_grid_sample_input_grad", dtypes=FLOATS)
+def _fused_grid_sample_input_grad(make: Make) -> Iterator[Sample]:
+    for x, grid, *rest in _checked_places(make):
+        yield Sample(make(*x.shape[:2], *grid.shape[1:-1]), grid, tuple(x.shape), *rest, note=f"{x.dim() - 2}-d, {rest}")
+
+
+@samples("fused_grid_sample_grid_grad", dtypes=FLOATS)
+def _fused_grid_sample_grid_grad(make: Make) -> Iterator[Sample]:
+    for x, grid, *rest in _checked_places(make):
+        yield Sample(make(*x.shape[:2], *grid.shape[1:-1]), x, grid, *rest, note=f"{x.dim() - 2}-d, {rest}")
+
+
+@error_samples("fused_grid_sample")
+@error_samples("fused_grid_sample_input_grad")
+@error_samples("fused_grid_sample_grid_grad")
+@error_samples("border_pad")
+@error_samples("border_pad_grad")
+def _no_planes(make: Make) -> Iterator[ErrorSample]:
+    yield ErrorSample([1.0], error=TypeError, match="argument")
 
 
 @error_samples("grid_sample")

@@ -71,6 +71,16 @@ def _fused_grad(make: Make) -> Iterator[Sample]:
         yield Sample(make(*out.shape), *given[:3], out, sums, *given[3:], *_rest(case), note=note)
 
 
+@samples("fused_paged_attention", dtypes=FLOATS, no_batching=BATCHED)
+def _paged(make: Make) -> Iterator[Sample]:
+    used, pages = make.of([3, 1], dtype=tenfold.int32), make.of([[2, 0], [1, -1]], dtype=tenfold.int32)
+    for own, left, right in ((2, -1, -1), (1, 1, 0)):
+        query, key, value = make(4, 2, 4), make(3, 2, own, 4), make(3, 2, own, 3)
+        given = (query, key, value, _starts(make, [2, 1]), used, pages)
+        yield Sample(*given, 2, 3, None, left, right, note=f"{own} heads of keys, window {left} {right}")
+
+
+@error_samples("fused_paged_attention")
 @error_samples("fused_varlen_attention")
 @error_samples("fused_varlen_attention_grad")
 def _no_tensor(make: Make) -> Iterator[ErrorSample]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Sequence
-from itertools import product
 from math import prod
 from typing import Any
 
@@ -12,6 +11,7 @@ import tenfold as tf
 from tenfold.dispatch.meta import Meta
 from tenfold.dispatch.operators import composite
 from tenfold.nn.arguments import require_floating
+from tenfold.nn.ops.resize.sampling import fused_grid_sample, sampled
 from tenfold.tensor.tensor import Tensor
 
 
@@ -119,24 +119,11 @@ def grid_sample(
     >>> tenfold.op.grid_sample(x, tenfold.zeros(1, 1, 1, 2), align_corners=True)
     tensor([[[[1.5000]]]])
     """
-    n = input.dim() - 2
-    _check(n, input, grid, mode, padding_mode)
+    _check(input.dim() - 2, input, grid, mode, padding_mode)
     align = _given("grid_sample", align_corners)
-    sizes = tuple(input.shape[2:])
-    at = [_unnormalized(grid[..., n - 1 - axis], sizes[axis], align) for axis in range(n)]
-    if mode != "bicubic":
-        at = [_inside(a, s, padding_mode, align) for a, s in zip(at, sizes, strict=True)]
-    taps = [_taps(a, mode) for a in at]
-    total: Any = None
-    for chosen in product(*taps):
-        places = [place for place, _ in chosen]
-        if mode == "bicubic":
-            places = [_inside(p, s, padding_mode, align) for p, s in zip(places, sizes, strict=True)]
-        value = _values_at(input, places, sizes)
-        for _, weight in chosen:
-            value = value if weight is None else value * weight.unsqueeze(1)
-        total = value if total is None else total + value
-    return total
+    if getattr(input.device.backend, "samples_places", False) and input.dtype is grid.dtype and input.is_floating_point():
+        return fused_grid_sample(input, grid, mode, padding_mode, align)
+    return sampled(input, grid, mode, padding_mode, align)
 
 
 def _check(n: int, input: Tensor, grid: Tensor, mode: str, padding_mode: str) -> None:
@@ -158,65 +145,3 @@ def _check(n: int, input: Tensor, grid: Tensor, mode: str, padding_mode: str) ->
         raise RuntimeError("grid_sample(): bicubic interpolation only supports 4D input")
     if 0 in input.shape[2:]:
         raise RuntimeError(f"grid_sample(): expected input to have non-empty spatial dimensions, but got {list(input.shape)}")
-
-
-def _unnormalized(x: Tensor, size: int, align: bool) -> Tensor:
-    return (x + 1) * ((size - 1) / 2) if align else ((x + 1) * size - 1) / 2
-
-
-def _inside(x: Tensor, size: int, padding_mode: str, align: bool) -> Tensor:
-    if padding_mode == "zeros":
-        return x
-    if padding_mode == "reflection":
-        low, span = (0.0, size - 1.0) if align else (-0.5, float(size))
-        x = _reflected(x, low, span) if span else tf.where(tf.isnan(x) | True, 0.0, x)
-    # PyTorch's gradient is 0 on the border itself.
-    with tf.no_grad():
-        clipped = tf.where(tf.isnan(x), 0.0, x).clamp(0, size - 1)
-        free = (x > 0) & (x < size - 1)
-    return tf.where(free, x, clipped)
-
-
-def _reflected(x: Tensor, low: float, span: float) -> Tensor:
-    """x folded back and forth between low and low + span."""
-    distance = (x - low).abs()
-    flips = (distance / span).floor().detach()
-    extra = distance - flips * span
-    return tf.where(flips % 2 == 0, extra, span - extra) + low
-
-
-def _taps(x: Tensor, mode: str) -> list[tuple[Tensor, Any]]:
-    """The places that contribute along one dimension, with their weights."""
-    if mode == "nearest":
-        # The weight is 1, with a slope of 0: moving a little changes nothing.
-        return [(x.round().detach(), tf.where(tf.isnan(x) | True, 1.0, x) if x.requires_grad else None)]
-    base = x.floor().detach()
-    t = x - base
-    if mode == "bilinear":
-        return [(base, 1 - t), (base + 1, t)]
-    return [(base + i, _cubic(t - i)) for i in (-1, 0, 1, 2)]
-
-
-def _cubic(x: Tensor) -> Tensor:
-    """Keys's cubic kernel with a = -0.75."""
-    d, a = x.abs(), -0.75
-    near = ((a + 2) * d - (a + 3)) * d * d + 1
-    far = ((d - 5) * d + 8) * d * a - 4 * a
-    return tf.where(d <= 1, near, tf.where(d < 2, far, 0.0))
-
-
-def _values_at(input: Tensor, places: list[Tensor], sizes: tuple[int, ...]) -> Tensor:
-    """The input's elements at whole places, 0 outside: (N, C, *P)."""
-    N, C = input.shape[:2]
-    within: Any = None
-    flat: Any = None
-    for place, size in zip(places, sizes, strict=True):
-        place = place.detach()
-        ok = (place >= 0) & (place <= size - 1)
-        index = tf.where(ok, place, 0.0).round().to(tf.int64)
-        within = ok if within is None else within & ok
-        flat = index if flat is None else flat * size + index
-    count = prod(flat.shape[1:])
-    rows = input.reshape(N, C, prod(sizes)).gather(2, flat.reshape(N, 1, count).expand(N, C, count))
-    values = rows.view(N, C, *flat.shape[1:])
-    return tf.where(within.unsqueeze(1), values, 0.0)

@@ -12,9 +12,10 @@ from operator import index
 from typing import Any
 
 import tenfold as tf
-from tenfold.dispatch.meta import Meta, contiguous_strides
+from tenfold.dispatch.meta import Meta
 from tenfold.dispatch.operators import composite
 from tenfold.nn.arguments import require_floating, widened
+from tenfold.nn.ops.padding import in_format_of
 from tenfold.nn.ops.pool.adaptive import adaptive_avg_pool
 from tenfold.nn.ops.resize import tables
 from tenfold.tensor.tensor import Tensor
@@ -52,14 +53,7 @@ def resample(input: Tensor, output_size: Sizes, scales: Scales, mode: str, align
 
 @resample.rule
 def _(input: Any, output_size: Sizes, scales: Scales, mode: str, align_corners: bool, antialias: bool) -> Meta:
-    return _in_format_of(input, (*input.shape[: len(input.shape) - len(output_size)], *output_size), input.dtype)
-
-
-def _in_format_of(like: Any, shape: Sizes, dtype: Any) -> Meta:
-    """A result that lies in memory as an array does."""
-    order = suggested_format(like).order or tuple(range(len(shape)))
-    steps = contiguous_strides([shape[d] for d in order], dtype.itemsize)
-    return Meta(shape, dtype, [steps[order.index(d)] for d in range(len(shape))])
+    return in_format_of(input, (*input.shape[: len(input.shape) - len(output_size)], *output_size), input.dtype)
 
 
 def _indices(places: Any, x: Tensor) -> Tensor:
@@ -111,7 +105,7 @@ def _given_back(x: Tensor, dim: int, size: int, places: Any, weights: Any) -> Te
 
 @resample_grad.rule
 def _(grad: Any, input_size: Sizes, scales: Scales, mode: str, align_corners: bool, antialias: bool) -> Meta:
-    return _in_format_of(grad, (*grad.shape[: len(grad.shape) - len(input_size)], *input_size), grad.dtype)
+    return in_format_of(grad, (*grad.shape[: len(grad.shape) - len(input_size)], *input_size), grad.dtype)
 
 
 # Of each mode: the numbers of dimensions that it takes, and what `resample` calls it.
