@@ -16,9 +16,13 @@ def test_backends_are_modules(name: str) -> None:
 
 
 def test_switches_have_other_values_in_a_context() -> None:
-    with tenfold.backends.cudnn.flags(enabled=True):
-        assert tenfold.backends.cudnn.enabled
-    assert not tenfold.backends.cudnn.enabled
+    cudnn = tenfold.backends.cudnn
+    assert (cudnn.enabled, cudnn.benchmark, cudnn.deterministic, cudnn.allow_tf32) == (True, False, False, True)
+    with cudnn.flags(deterministic=True):  # what is not named has a value of its own, as in PyTorch
+        assert (cudnn.enabled, cudnn.deterministic) == (False, True)
+    assert cudnn.enabled
+    assert not cudnn.deterministic
+    assert (cudnn.version() is None) is not cudnn.is_available()
 
 
 def test_preferred_libraries():

@@ -50,3 +50,8 @@ def test_half_precision_activations_round_once(name, dtype):
         return
     x = tenfold.tensor([-8.0, -1.3, 0.0, 0.7, 12.0, 300.0], dtype=dtype)
     assert operator.fn(x).equal(operator.fn(x.float()).to(dtype))
+
+
+def test_exponential_units_keep_the_sign_of_zero():
+    for name in ("elu", "celu", "selu"):
+        assert np.signbit(getattr(tenfold, name)(tenfold.tensor([-0.0, 0.0])).numpy()).tolist() == [True, False], name

@@ -84,7 +84,10 @@ def test_entropy_terms_keep_the_dtype_of_their_gradient(dtype: str) -> None:
 
 @pytest.mark.parametrize("name", POLYNOMIALS)
 def test_polynomials(name: str) -> None:
-    x, n = np.array([-1.5, -1.0, -0.3, 0.0, 0.4, 1.0, 2.0])[:, None], np.array([-1.0, 0.0, 1.0, 2.0, 3.7, 5.0, 8.0])
+    x, n = (
+        np.array([-1.5, -1.0, -0.3, 0.0, 0.4, 1.0, 2.0])[:, None],
+        np.array([-1.0, 0.0, 1.0, 2.0, 3.7, 5.0, 8.0, inf, -inf, nan]),
+    )
     ours, theirs = (getattr(lib.special, name)(lib.from_numpy(x), lib.from_numpy(n)) for lib in (tenfold, torch))
     close(ours, theirs, 1e-8)
     close(getattr(tenfold.special, name)(0.5, tenfold.tensor([2])), getattr(torch.special, name)(0.5, torch.tensor([2])), 1e-5)

@@ -34,6 +34,10 @@ def _all(g: Any, input: Any, weight: Any, weight_shape: Any) -> tuple[Any, Any, 
     whole, kernels = TOGETHER.get("linear"), table("cpu")
     if whole is not None and (found := whole(g, input, weight, kernels)) is not None:
         return found  # type: ignore[no-any-return]
+    if g._key is not CPU:
+        whole = TOGETHER.get(f"linear on {g._key.type}")
+        if whole is not None and (found := whole(g, input, weight)) is not None:
+            return found  # type: ignore[no-any-return]
     a, x, w = g._array, input._array, weight._array
     dtype = a.dtype
     if (

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 import tenfold
+from tenfold import op
 from tenfold.testing.samples import ErrorSample, Make, Sample, error_samples, samples
 
 FLOATS = tuple(tenfold.types.dtypes.BY_NAME[n] for n in ("float32", "float64", "float16", "bfloat16"))
@@ -39,6 +40,46 @@ def _linear_errors(make: Make) -> Iterator[ErrorSample]:
     yield ErrorSample(make(), make(4, 2), error=RuntimeError, match="")
     yield ErrorSample(make(2, 3), make(4, 3), make(3), error=RuntimeError, match="")
     yield ErrorSample(make(2, 3), make.ints(4, 3, low=0, high=3), error=RuntimeError, match="dtype")
+
+
+def _activated(input: Any, mat1: Any, mat2: Any, beta: Any = 1, alpha: Any = 1, use_gelu: bool = False) -> Any:
+    return np.maximum(beta * input + alpha * (mat1 @ mat2), 0)
+
+
+@samples("_addmm_activation", reference=_activated, dtypes=FLOATS)
+def _addmm_activation(make: Make) -> Iterator[Sample]:
+    yield Sample(make(4), make(2, 3), make(3, 4))
+    yield Sample(make(2, 4), make(2, 3, layout="transposed"), make(3, 4, layout="strided"), beta=0.5, alpha=2.0, note="factors")
+    yield Sample(make(4), make(0, 3), make(3, 4), note="empty")
+
+
+@error_samples("_addmm_activation")
+def _addmm_activation_errors(make: Make) -> Iterator[ErrorSample]:
+    yield ErrorSample(make(4), make(2, 3), make(2, 4), error=RuntimeError, match="multiplied")
+
+
+def _eight(make: Make, *shape: int) -> Any:
+    return make(*shape).to(tenfold.float8_e4m3fn)
+
+
+def _scaled(input: Any, mat2: Any, scale_a: Any, scale_b: Any, bias: Any = None, *more: Any, out_dtype: Any = None) -> Any:
+    product = (input.astype("f4") * scale_a) @ (mat2.astype("f4") * scale_b)
+    return product if bias is None else product + bias
+
+
+@samples("_scaled_mm", reference=_scaled, dtypes=(FLOATS[0],))
+def _scaled_mm(make: Make) -> Iterator[Sample]:
+    one, half = tenfold.tensor(1.0), tenfold.tensor(0.5)
+    to: dict[str, Any] = {"out_dtype": tenfold.float32}
+    yield Sample(_eight(make, 16, 32), _eight(make, 16, 32).t(), one, half, **to)
+    yield Sample(_eight(make, 16, 32), _eight(make, 16, 32).t(), make(16, 1), make(1, 16), make(16), **to, note="rows")
+
+
+@error_samples("_scaled_mm")
+def _scaled_mm_errors(make: Make) -> Iterator[ErrorSample]:
+    one = tenfold.tensor(1.0)
+    yield ErrorSample(_eight(make, 16, 32), _eight(make, 16, 32), one, one, error=RuntimeError, match="multiplied")
+    yield ErrorSample(make(16, 32), make(32, 16), one, one, error=ValueError, match="scaling")
 
 
 def _bilinear_form(input1: Any, input2: Any, weight: Any, bias: Any = None) -> Any:
@@ -113,3 +154,40 @@ def _pdist(make: Make) -> Iterator[Sample]:
 def _pdist_errors(make: Make) -> Iterator[ErrorSample]:
     yield ErrorSample(make(3), error=RuntimeError, match="2D")
     yield ErrorSample(make(3, 2), -1.0, error=RuntimeError, match="non-negative")
+
+
+def _row_pairs(make: Make) -> Iterator[tuple[Any, ...]]:
+    for kind in ("cosine", "distance"):
+        for shape in ((3, 4), (2, 1, 3), (5,), (0, 3)):
+            yield make(*shape), make(*shape), kind, 1e-6
+        yield make(3, 4, layout="transposed"), make(3, 4, layout="strided"), kind, 1e-6
+
+
+@samples("fused_row_pairs", dtypes=FLOATS, reference=lambda x1, x2, kind, eps: (_of_rows(x1, x2, kind, eps), None))
+def _fused_row_pairs(make: Make) -> Iterator[Sample]:
+    for case in _row_pairs(make):
+        yield Sample(*case, note=case[2])
+
+
+def _of_rows(x1: Any, x2: Any, kind: str, eps: float) -> Any:
+    if kind == "distance":
+        return np.sqrt(((x1 - x2 + eps) ** 2).sum(-1))
+    return (x1 * x2).sum(-1) / np.prod([np.maximum(np.sqrt((x * x).sum(-1)), eps) for x in (x1, x2)], 0)
+
+
+@samples(
+    "fused_row_pairs_grad",
+    dtypes=FLOATS,
+    related="the result and the lengths are functions of the rows",
+    no_reference="it is a gradient, which is compared with that of the operator's body",
+)
+def _fused_row_pairs_grad(make: Make) -> Iterator[Sample]:
+    for case in _row_pairs(make):
+        result, lengths = op.fused_row_pairs(*case)
+        yield Sample(make(*result.shape), *case[:2], result, lengths, *case[2:], note=case[2])
+
+
+@error_samples("fused_row_pairs")
+@error_samples("fused_row_pairs_grad")
+def _no_rows(make: Make) -> Iterator[ErrorSample]:
+    yield ErrorSample([1.0], error=TypeError, match="argument")

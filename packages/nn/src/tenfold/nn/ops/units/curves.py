@@ -155,7 +155,7 @@ def elu(input: Tensor, alpha: float = 1.0, inplace: bool = False) -> Tensor:
     >>> elu(tenfold.tensor([-1.0, 2.0]))
     tensor([-0.6321,  2.0000])
     """
-    return where(input <= 0, input.clamp_max(0).expm1() * alpha, input)
+    return where(input < 0, input.clamp_max(0).expm1() * alpha, input)
 
 
 @inplace_on_demand
@@ -185,7 +185,7 @@ def celu(input: Tensor, alpha: float = 1.0, inplace: bool = False) -> Tensor:
     """
     if alpha == 0:
         raise RuntimeError("celu: ZeroDivisionError: alpha cannot be 0 for CELU")
-    return where(input <= 0, (input.clamp_max(0) / alpha).expm1() * alpha, input)
+    return where(input < 0, (input.clamp_max(0) / alpha).expm1() * alpha, input)
 
 
 @composite("units", accepts="floating", method=None, out="same")

@@ -56,10 +56,11 @@ def _polynomial(first: Callable[[Any], Any], step: Step, shifted: bool = False) 
         if dtype.kind == "c":
             raise TypeError("polynomials of complex numbers")
         x, degree = np.broadcast_arrays(np.asarray(input, dtype), np.trunc(np.asarray(n, dtype)))
+        degree = np.where(np.isfinite(degree), degree, -1)  # no degree is as one below 0
         x = 2 * x - 1 if shifted else x
         before, value = np.ones(x.shape, dtype), np.asarray(first(x), dtype)
         result = np.where(degree == 1, value, np.where(degree < 0, np.zeros((), dtype), before))
-        for k in range(1, int(np.max(degree, initial=0, where=np.isfinite(degree)))):
+        for k in range(1, int(np.max(degree, initial=0))):
             before, value = value, step(x, value, before, k)
             result = np.where(degree == k + 1, value, result)
         return result.astype(dtype, copy=False)

@@ -96,8 +96,8 @@ def _(pivots: Any, rows: int) -> Meta:
 
 
 def _check_pivots(pivots: Tensor, rows: int, low: str, high: str) -> None:
-    """Refuse exchanges with rows that there are not."""
-    if pivots.numel() and not pivots.is_meta and pivots._key.level is None:
+    """Refuse exchanges with rows that there are not; on CUDA the kernel tells of them later, without a wait."""
+    if pivots.numel() and not (pivots.is_meta or pivots.is_cuda) and pivots._key.level is None:
         least, greatest = int(pivots.min()), int(pivots.max())
         if least < 1 or greatest > rows:
             raise RuntimeError(f"{low if least < 1 else high or low} Got {least if least < 1 else greatest}, LU has {rows} rows.")
