@@ -30,9 +30,10 @@ def stand_in(count, driver=13020):
         return count
 
     cuda_runtime = SimpleNamespace(
-        getDeviceCount=get_device_count, driverGetVersion=lambda: driver, runtimeGetVersion=lambda: 13020
+        getDeviceCount=get_device_count, driverGetVersion=lambda: driver, runtimeGetVersion=lambda: 13020, getDevice=lambda: 0
     )
-    return SimpleNamespace(cuda=SimpleNamespace(runtime=cuda_runtime), ndarray=type("ndarray", (), {}))
+    cuda = SimpleNamespace(runtime=cuda_runtime, alloc=None, memory=SimpleNamespace(PooledMemory=None))
+    return SimpleNamespace(cuda=cuda, ndarray=type("ndarray", (), {}))
 
 
 @pytest.fixture

@@ -117,10 +117,10 @@ def test_dimensions_are_merged(shape, arrays, expected):
 
 
 def test_sixty_four_bit_positions_are_used_where_they_are_needed():
-    from tenfold.cuda.kernels.elementwise import _plan
+    from tenfold.cuda.kernels.elementwise import plan
 
     F32 = np.dtype(np.float32)
-    small, large = (_plan("exp", "f", (((n,), (4,), F32), ((n,), (4,), F32))) for n in (2**20, 2**31))
+    small, large = (plan("exp", "f", (((n,), (4,), F32), ((n,), (4,), F32))) for n in (2**20, 2**31))
     assert (small[0].wide, small[1][-1]) == (False, "i32")
     assert (large[0].wide, large[1][-1]) == (True, "i64")
 

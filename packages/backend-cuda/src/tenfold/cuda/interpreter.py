@@ -7,6 +7,7 @@ process either interprets or compiles: Triton decides when a kernel is decorated
 
 from __future__ import annotations
 
+import importlib
 import os
 from collections.abc import Sequence
 from functools import cache, lru_cache
@@ -18,7 +19,7 @@ import numpy as np
 
 from tenfold.cpu import erf as error_functions
 from tenfold.cpu.backend import address, bytes_of, extent, owner_of
-from tenfold.cuda import runtime
+from tenfold.cuda import interpreted_folds, runtime
 
 BFLOAT16 = np.dtype(ml_dtypes.bfloat16)
 # Large blocks: an interpreted program costs a millisecond whatever its size.
@@ -69,9 +70,15 @@ class InterpretedRuntime:
     def view(self, array: Any, shape: Sequence[int], strides: Sequence[int], offset: int, dtype: Any) -> Any:
         return np.ndarray(tuple(shape), dtype, bytes_of(array), offset, tuple(strides))
 
+    def part(self, array: Any, shape: tuple[int, ...], strides: tuple[int, ...], offset: int) -> Any:
+        return self.view(array, shape, strides, self.memory(array)[2] + offset, array.dtype)
+
     def memory(self, array: Any) -> tuple[Any, int, int]:
         owner = owner_of(array)
         return owner, max(owner.nbytes, extent(owner)), address(array) - address(owner)
+
+    def apart(self, a: Any, b: Any) -> bool:
+        return False
 
     def pointer(self, array: Any) -> int:
         return address(array)
@@ -94,6 +101,17 @@ class InterpretedRuntime:
         values = {name: _argument(kind, x) for name, kind, x in zip(kernel.arguments(), signature, arguments)}
         with np.errstate(all="ignore"):
             interpreted(kernel)[grid](**values, **kernel.constants())
+
+    def site(self, kernel: Any, signature: tuple[str, ...], tail: tuple[int, ...], count: int) -> Any:
+        def launch(head: Sequence[Any], index: int) -> None:
+            self.launch(kernel, signature, (*head, *tail), count, index)
+
+        return launch
+
+    def start(self, kernel: Any, grid: tuple[int, ...], arguments: Sequence[Any], index: int) -> None:
+        from tenfold.cuda.kernels.argument_types import described  # with the first kernel
+
+        self.launch_grid(kernel, described(kernel, arguments), arguments, grid, index)
 
     def launch(self, kernel: Any, signature: tuple[str, ...], arguments: Sequence[Any], count: int, index: int) -> None:
         values = [_argument(kind, value) for kind, value in zip(signature, arguments)]
@@ -147,6 +165,15 @@ def _elementwise(function: Any) -> Any:
     return call
 
 
+def _of_scipy(name: str) -> Any:
+    """A function of scipy.special, which only processes that interpret special functions need."""
+
+    def function(*operands: Any) -> Any:
+        return getattr(importlib.import_module("scipy.special"), name)(*operands)
+
+    return function
+
+
 _FUNCTIONS = {
     "exp": np.exp, "exp2": np.exp2, "expm1": np.expm1, "log": np.log, "log2": np.log2, "log10": np.log10,
     "log1p": np.log1p, "sqrt_rn": np.sqrt, "rcp_rn": np.reciprocal, "div_rn": np.true_divide,
@@ -155,6 +182,9 @@ _FUNCTIONS = {
     "asinh": np.arcsinh, "acosh": np.arccosh, "atanh": np.arctanh, "erf": error_functions.erf,
     "erfc": error_functions.erfc, "erfinv": error_functions.erfinv, "trunc": np.trunc, "rint": np.rint, "pow": np.power,
     "fmod": np.fmod, "atan2": np.arctan2, "hypot": np.hypot, "copysign": np.copysign, "nextafter": np.nextafter,
+    "lgamma": lambda x: np.where(np.isneginf(x), np.inf, _of_scipy("gammaln")(x)),  # as C has it
+    "sinpi": lambda x: np.sin(x * np.pi), "cospi": lambda x: np.cos(x * np.pi), "tgamma": _of_scipy("gamma"),
+    "erfcx": _of_scipy("erfcx"), "normcdfinv": _of_scipy("ndtri"),
 }  # fmt: skip
 LIBDEVICE = SimpleNamespace(**{name: _elementwise(function) for name, function in _FUNCTIONS.items()})
 
@@ -173,6 +203,7 @@ def _prepare() -> None:
     load, store = builder.create_masked_load, builder.create_masked_store
     compute, convert = builder.binary_op, builder.create_fp_to_fp
     handle, int1 = interpreter.TensorHandle, interpreter.tl.int1
+    patch_tensor = interpreter._patch_lang_tensor
 
     def with_bfloat16(triton_type: Any) -> Any:
         return BFLOAT16 if triton_type.scalar.name == "bf16" else numpy_type(triton_type)
@@ -206,7 +237,14 @@ def _prepare() -> None:
         product = np.matmul(a.data.astype(wide), b.data.astype(wide))
         return handle((product + total.data).astype(total.data.dtype), total.dtype.scalar)
 
+    def with_index(tensor: Any, scope: Any) -> None:
+        # A scalar is an array of one element, which NumPy 2.5 does not take for a number: Triton 3.6 relies on it.
+        patch_tensor(tensor, scope)
+        scope.set_attr(tensor, "__index__", lambda self: int(self.handle.data.item()))
+
     builder.create_dot = dot
+    interpreter._patch_lang_tensor = with_index
     interpreter._get_np_dtype = with_bfloat16
     builder.create_masked_load, builder.create_masked_store = masked_load, masked_store
     builder.cast_impl, builder.create_fp_to_fp, builder.binary_op = cast, from_float, binary_op
+    interpreted_folds.install(interpreter)

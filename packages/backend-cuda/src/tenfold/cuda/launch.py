@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from tenfold.cuda.compilation import compile_for
+from tenfold.cuda.kernels.argument_types import Word, described
 from tenfold.cuda.kernels.generation import BLOCK
 
 # Above this many bytes of shared memory a kernel must ask for it (CUDA programming guide, "Shared Memory").
@@ -21,7 +22,9 @@ PLAIN_SHARED_BYTES = 48 * 1024
 MAX_DYNAMIC_SHARED = 8  # CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES
 # How an argument fills a slot of 8 bytes.
 FORMATS = {"i32": "i4x", "i64": "q", "fp32": "f4x", "fp64": "d"}
+WIDE = 2**31
 _loaded: dict[tuple[Any, ...], Loaded] = {}
+_started: dict[tuple[Any, ...], Loaded] = {}  # by what `start` sees of its arguments
 _capabilities: dict[int, int] = {}
 
 
@@ -44,6 +47,14 @@ class Loaded:
         self.local = threading.local()
         self.index = index
         self.bind = cupy.cuda.runtime.setDevice
+        self.start, self.stream = cupy.cuda.driver.launchKernel, cupy.cuda.get_current_stream
+
+    def run(self, values: Sequence[Any], grid: tuple[int, ...]) -> None:
+        """Launch on the current stream of the current device, which is this kernel's."""
+        buffer, table = self.buffers()
+        self.packing.pack_into(buffer, 0, *values, 0, 0)
+        x, y, z = (*grid, 1, 1)[:3]
+        self.start(self.pointer, x, y, z, self.threads, 1, 1, self.shared, self.stream().ptr, table, 0)
 
     def buffers(self) -> tuple[Any, int]:
         """(this thread's buffer of arguments, the address of the table of their addresses)."""
@@ -70,24 +81,95 @@ def launch_grid(
     """Run a kernel's programs on the device's current stream."""
     values = [x.data.ptr if kind[0] == "*" else x for kind, x in zip(signature, arguments)]
     divisible = divisible_by_16(signature, values, "*" if getattr(kernel, "by_address", False) else "*i")
+    return _run(cupy, loaded(cupy, kernel, signature, index, divisible), values, grid)
+
+
+def _run(cupy: Any, found: Loaded, values: Sequence[Any], grid: tuple[int, ...]) -> Loaded:
+    if cupy.cuda.runtime.getDevice() == found.index:
+        found.run(values, grid)
+        return found
+    with cupy.cuda.Device(found.index):
+        found.run(values, grid)
+    return found
+
+
+def loaded(cupy: Any, kernel: Any, signature: tuple[str, ...], index: int, divisible: tuple[int, ...]) -> Loaded:
+    """The kernel for arguments of these types, of which these are multiples of 16; compiled and loaded with its first use."""
     key = (kernel, signature, index, divisible)
-    if cupy.cuda.runtime.getDevice() == index:
-        return _start(cupy, key, values, grid)
-    with cupy.cuda.Device(index):
-        return _start(cupy, key, values, grid)
-
-
-def _start(cupy: Any, key: tuple[Any, ...], values: Sequence[Any], grid: tuple[int, ...]) -> Loaded:
     found = _loaded.get(key)
     if found is None:
-        found = _loaded[key] = _load(cupy, *key)
-    buffer, table = found.buffers()
-    found.packing.pack_into(buffer, 0, *values, 0, 0)
-    stream = cupy.cuda.get_current_stream().ptr
-    cupy.cuda.driver.launchKernel(
-        found.pointer, *grid, *(1,) * (3 - len(grid)), found.threads, 1, 1, found.shared, stream, table, 0
-    )
+        if cupy.cuda.runtime.getDevice() == index:
+            found = _loaded[key] = _load(cupy, *key)
+        else:
+            with cupy.cuda.Device(index):
+                found = _loaded[key] = _load(cupy, *key)
     return found
+
+
+class Site:
+    """A launch of which all is known but addresses and numbers: what is looked up is a dictionary of two integers."""
+
+    __slots__ = ("addresses", "cupy", "grid", "kernel", "known", "multiples", "signature", "tail")
+
+    def __init__(self, cupy: Any, kernel: Any, signature: tuple[str, ...], tail: tuple[int, ...], count: int) -> None:
+        self.cupy, self.kernel, self.signature, self.tail = cupy, kernel, signature, tail
+        self.grid = (-(-count // BLOCK),)
+        first = len(signature) - len(tail)
+        self.addresses = [kind[0] == "*" for kind in signature[:first]]
+        self.multiples = tuple([first + i for i, x in enumerate(tail) if x % 16 == 0])
+        self.known: dict[tuple[int, int], Loaded] = {}
+
+    def launch(self, head: Sequence[Any], index: int) -> Loaded:
+        """Run it for the arrays and numbers that come before the tail."""
+        values: list[Any] = []
+        aligned, bit = 0, 1
+        for x, address in zip(head, self.addresses):
+            if address:
+                x = x.data.ptr
+                if not x & 15:
+                    aligned |= bit
+            values.append(x)
+            bit <<= 1
+        found = self.known.get((aligned, index))
+        if found is None:
+            divisible = (*[i for i in range(len(values)) if aligned >> i & 1], *self.multiples)
+            found = self.known[aligned, index] = loaded(self.cupy, self.kernel, self.signature, index, divisible)
+        values += self.tail
+        return _run(self.cupy, found, values, self.grid)
+
+
+def start(cupy: Any, kernel: Any, grid: tuple[int, ...], arguments: Sequence[Any], index: int) -> Loaded:
+    """Run a kernel by hand: its arguments' types are those of the values (handwritten.py)."""
+    values: list[Any] = []
+    types: list[Any] = []
+    aligned = wide = real = 0  # a bit for each argument
+    bit, numbers = 1, not kernel.by_address
+    for x in arguments:
+        kind = type(x)
+        if kind is int:
+            if not -WIDE < x < WIDE:
+                wide |= bit
+            if numbers and not x & 15:
+                aligned |= bit
+            values.append(x)
+        elif kind is float:
+            real |= bit
+            values.append(x)
+        elif kind is Word:
+            values.append(x)
+        else:
+            pointer = x.data.ptr
+            if not pointer & 15:
+                aligned |= bit
+            types.append(x.dtype)
+            values.append(pointer)
+        bit <<= 1
+    key = (kernel, index, aligned, wide, real, *types)
+    found = _started.get(key)
+    if found is None:
+        divisible = tuple([i for i in range(len(values)) if aligned >> i & 1])
+        found = _started[key] = loaded(cupy, kernel, described(kernel, arguments), index, divisible)
+    return _run(cupy, found, values, grid)
 
 
 def divisible_by_16(signature: tuple[str, ...], values: Sequence[Any], kinds: str = "*i") -> tuple[int, ...]:

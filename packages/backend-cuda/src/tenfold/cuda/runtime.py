@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Sequence
+from functools import partial
 from math import prod
 from typing import Any, Protocol
 
@@ -36,16 +37,20 @@ class Runtime(Protocol):
     def to_host(self, array: Any) -> Any: ...
     def to_peer(self, array: Any, index: int) -> Any: ...
     def view(self, array: Any, shape: Sequence[int], strides: Sequence[int], offset: int, dtype: Any) -> Any: ...
+    def part(self, array: Any, shape: tuple[int, ...], strides: tuple[int, ...], offset: int) -> Any: ...
     def memory(self, array: Any) -> tuple[Any, int, int]: ...
+    def apart(self, a: Any, b: Any) -> bool: ...
     def pointer(self, array: Any) -> int: ...
     def synchronize(self, index: int | None) -> None: ...
     def shared_words(self, count: int) -> Any: ...
     def on_host(self, words: Any) -> Any: ...
     def stream_pointer(self, index: int) -> int: ...
     def launch(self, kernel: Any, signature: tuple[str, ...], arguments: Sequence[Any], count: int, index: int) -> Any: ...
+    def site(self, kernel: Any, signature: tuple[str, ...], tail: tuple[int, ...], count: int) -> Callable[..., Any]: ...
     def launch_grid(
         self, kernel: Any, signature: tuple[str, ...], arguments: Sequence[Any], grid: tuple[int, ...], index: int
     ) -> Any: ...
+    def start(self, kernel: Any, grid: tuple[int, ...], arguments: Sequence[Any], index: int) -> Any: ...
 
 
 def order_in_memory(array: Any) -> tuple[int, ...] | None:
@@ -97,6 +102,8 @@ class CupyRuntime:
     def __init__(self, cupy: Any) -> None:
         self.module = cupy
         self.array_type = cupy.ndarray
+        self._alloc, self._device = cupy.cuda.alloc, cupy.cuda.runtime.getDevice
+        self._pooled = getattr(cupy.cuda.memory, "PooledMemory", None)
 
     def device_count(self) -> int:
         return availability.probe()[0]
@@ -112,13 +119,13 @@ class CupyRuntime:
 
     def empty(self, shape: Sequence[int], dtype: Any, index: int) -> Any:
         # Memory goes round untyped: CuPy then need not know the dtype.
-        cupy = self.module
-        dtype = np.dtype(dtype)
+        shape, dtype = tuple(shape), np.dtype(dtype)
         for release in BEFORE_ALLOCATION:
             release()
-        with cupy.cuda.Device(index):
-            memory = cupy.cuda.alloc(prod(shape) * dtype.itemsize)
-            return cupy.ndarray(tuple(shape), dtype, memory)
+        if self._device() == index:
+            return self.array_type(shape, dtype, self._alloc(prod(shape) * dtype.itemsize))
+        with self.module.cuda.Device(index):
+            return self.array_type(shape, dtype, self._alloc(prod(shape) * dtype.itemsize))
 
     def from_host(self, array: Any, index: int) -> Any:
         result = self.empty(array.shape, array.dtype, index)
@@ -173,10 +180,19 @@ class CupyRuntime:
         memory = self.module.cuda.MemoryPointer(array.data.mem, offset)
         return self.module.ndarray(tuple(shape), dtype, memory, strides=tuple(strides))
 
+    def part(self, array: Any, shape: tuple[int, ...], strides: tuple[int, ...], offset: int) -> Any:
+        """A view of an array's own elements; the offset, in bytes, is from its first one."""
+        return self.array_type(shape, array.dtype, array.data + offset if offset else array.data, strides)
+
     def memory(self, array: Any) -> tuple[Any, int, int]:
         memory = array.data.mem
         offset = int(array.data.ptr - memory.ptr)
         return memory, _bytes_used(memory, offset + reach(array)), offset
+
+    def apart(self, a: Any, b: Any) -> bool:
+        """Whether two arrays are surely of different memory: of two pieces that the pool gave out."""
+        one, other = a.data.mem, b.data.mem
+        return one is not other and type(one) is type(other) is self._pooled
 
     def pointer(self, array: Any) -> int:
         return int(array.data.ptr)
@@ -211,12 +227,24 @@ class CupyRuntime:
 
         return launch(self.module, kernel, signature, arguments, count, index)
 
+    def site(self, kernel: Any, signature: tuple[str, ...], tail: tuple[int, ...], count: int) -> Callable[..., Any]:
+        """A launch whose last arguments are known: a function of the first ones and the GPU."""
+        from tenfold.cuda.launch import Site  # with the first kernel, as it needs Triton
+
+        return Site(self.module, kernel, signature, tail, count).launch
+
     def launch_grid(
         self, kernel: Any, signature: tuple[str, ...], arguments: Sequence[Any], grid: tuple[int, ...], index: int
     ) -> Any:
         from tenfold.cuda.launch import launch_grid  # with the first kernel, as it needs Triton
 
         return launch_grid(self.module, kernel, signature, arguments, grid, index)
+
+    def start(self, kernel: Any, grid: tuple[int, ...], arguments: Sequence[Any], index: int) -> Any:
+        from tenfold.cuda.launch import start  # with the first kernel, as it needs Triton
+
+        self.start = start_of = partial(start, self.module)  # type: ignore[method-assign]
+        return start_of(kernel, grid, arguments, index)
 
 
 class Forked:
@@ -234,6 +262,8 @@ class Forked:
         )
 
 
+# What is forgotten with a runtime: what calls of it have found.
+ON_REPLACE: list[Callable[[], None]] = []
 # What a child forgets: calls that have been seen before would go to the driver unasked.
 AFTER_FORK: list[Callable[[], None]] = []
 
@@ -263,6 +293,8 @@ def current() -> Any:
 def replace(runtime: Any) -> None:
     """Use another runtime from now on; None: find out again."""
     _state["runtime"] = runtime
+    for forget in ON_REPLACE:
+        forget()
     vars(xp).clear()
 
 

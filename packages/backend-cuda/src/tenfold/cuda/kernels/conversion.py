@@ -9,6 +9,7 @@ import numpy as np
 from tenfold.cuda import pinned, runtime
 from tenfold.cuda.attaching import kernel
 from tenfold.cuda.kernels.array_kernels import cast
+from tenfold.cuda.kernels.eight_bits import is_eight
 from tenfold.cuda.kernels.elementwise import run
 from tenfold.dispatch.operators import op
 
@@ -16,6 +17,10 @@ from tenfold.dispatch.operators import op
 def write(destination: Any, source: Any) -> None:
     """Copy `source` (broadcast, converted, on any device) into the memory of `destination`."""
     now = runtime.current()
+    if is_eight(destination.dtype) or is_eight(source.dtype):
+        source = cast(source, destination.dtype)
+        if is_eight(destination.dtype):
+            destination, source = destination.view(np.uint8), source.view(np.uint8)
     if now.index_of(source) != now.index_of(destination):
         source = now.to_peer(source, now.index_of(destination))
     elif destination.size > 1 and overlaps(destination, source):
@@ -27,6 +32,8 @@ def write(destination: Any, source: Any) -> None:
 def overlaps(a: Any, b: Any) -> bool:
     """Whether two arrays of one device may share bytes without being the same elements."""
     now = runtime.current()
+    if now.apart(a, b):
+        return False
     if a.dtype == b.dtype and a.strides == b.strides and now.pointer(a) == now.pointer(b):
         return False
     (a_low, a_high), (b_low, b_high) = _bounds(now.pointer(a), a), _bounds(now.pointer(b), b)
@@ -54,6 +61,8 @@ def to_dtype(input: Any, dtype: Any) -> Any:
     target = dtype.numpy
     if input.dtype.kind == "c" and target.kind != "c":
         return cast(input.real, target)
+    if is_eight(target) and input.dtype == target:
+        return clone_contiguous(input)
     return run("cast", input) if input.dtype == target and input.dtype.kind != "c" else cast(input, target)
 
 

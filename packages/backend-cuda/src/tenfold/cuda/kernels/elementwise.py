@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import lru_cache
+from functools import cache, lru_cache
 from math import prod
 from typing import Any
 
@@ -15,7 +15,8 @@ from tenfold.cuda.kernels.formulas import FORMULAS
 from tenfold.cuda.kernels.generation import HALVES, TRITON_TYPES, Generated
 from tenfold.cuda.kernels.geometry import broadcast, dense_order, merged, reading
 from tenfold.cuda.kernels.swift import swiftly
-from tenfold.types.dtypes import BY_NAME
+from tenfold.types.dtypes import BY_NAME, FROM_NUMPY
+from tenfold.types.numeric_limits import finfo
 
 BOOL = np.dtype(np.bool_)
 NUMBERS = (int, float, bool)
@@ -40,49 +41,109 @@ def supported(name: str, operands: tuple[Any, ...]) -> str | None:
     return kind if kind is not None and formula.text(kind) is not None else None
 
 
+class Call:
+    """What is known of a call of a formula whose operands' shapes, strides and dtypes have been seen before."""
+
+    __slots__ = ("dtype", "numbers", "order", "shape", "site")
+
+    def __init__(self, name: str, kind: str, operands: tuple[Any, ...], out: Any, dtype: Any) -> None:
+        arrays = [x for x in operands if type(x) not in NUMBERS]
+        formula = FORMULAS[name]
+        self.shape = arrays[0].shape if len(arrays) == 1 else broadcast([x.shape for x in arrays])
+        if out is None:
+            leader = next(x for x, letter in zip(operands, formula.operands) if letter not in "cab" and type(x) not in NUMBERS)
+            self.dtype = np.dtype(dtype or (BOOL if formula.result == "bool" else leader.dtype))
+            self.order = _order(self.shape, leader)
+            described = (self.shape, _strides(self.shape, self.order, self.dtype.itemsize), self.dtype)
+        else:
+            if out.shape != self.shape and broadcast([self.shape, out.shape]) != out.shape:
+                raise ValueError(f"output with shape {list(out.shape)} doesn't match the broadcast shape {list(self.shape)}")
+            described = (out.shape, out.strides, out.dtype)
+        self.numbers = any(type(x) in NUMBERS for x in operands)
+        self.site = None
+        if prod(described[0]):
+            kernel, signature, fixed, count = plan(name, kind, (described, *map(_described, operands)))
+            self.site = runtime.current().site(kernel, signature, fixed, count)
+
+
+_calls: dict[tuple[Any, ...], Call] = {}
+MOST_CALLS = 8192
+runtime.ON_REPLACE.append(_calls.clear)
+
+
 def run(name: str, *operands: Any, out: Any = None, dtype: Any = None, seen: list[Any] | None = None) -> Any:
     """The result of a formula on arrays and Python numbers; NotImplemented for operands that it has no text for.
 
     The loaded kernel is added to `seen`.
     """
-    kind = supported(name, operands)
-    if kind is None:
-        return NotImplemented
-    arrays = [x for x in operands if type(x) not in NUMBERS]
-    formula = FORMULAS[name]
-    shape = arrays[0].shape if len(arrays) == 1 else broadcast([x.shape for x in arrays])
+    key: tuple[Any, ...] = (name, dtype, None if out is None else (out.shape, out.strides, out.dtype), *map(_described, operands))
+    call = _calls.get(key)
+    if call is None:
+        kind = supported(name, operands)
+        if kind is None:
+            return NotImplemented
+        if len(_calls) >= MOST_CALLS:
+            _calls.clear()
+        call = _calls[key] = Call(name, kind, operands, out, dtype)
+    now = runtime.current()
     if out is None:
-        leader = next(x for x, letter in zip(operands, formula.operands) if letter not in "cab" and type(x) not in NUMBERS)
-        out = allocate(shape, dtype or (BOOL if formula.result == "bool" else leader.dtype), leader)
-    elif out.shape != shape and broadcast([shape, out.shape]) != out.shape:
-        raise ValueError(f"output with shape {list(out.shape)} doesn't match the broadcast shape {list(shape)}")
-    if out.size:
-        loaded = _launch(name, kind, out, operands)
-        if seen is not None and loaded is not None:
-            seen.append(loaded)
+        index = now.index_of(next(x for x in operands if type(x) not in NUMBERS) if call.numbers else operands[0])
+        out = _laid_out(now, call.shape, call.dtype, call.order, index)
+    else:
+        index = now.index_of(out)
+    if call.site is not None:
+        found = call.site((out, *operands), index)
+        if seen is not None and found is not None:
+            seen.append(found)
     return out
+
+
+def _described(x: Any) -> Any:
+    """What a call depends on of an operand: how an array lies, of a number its class; of anything else its class, too."""
+    kind = type(x)
+    if kind in NUMBERS:
+        return kind
+    try:
+        return x.shape, x.strides, x.dtype
+    except AttributeError:
+        return kind
 
 
 def allocate(shape: tuple[int, ...], dtype: Any, leader: Any) -> Any:
     """A new array on the leader's device, its dimensions in memory in the leader's order."""
     now = runtime.current()
-    index = now.index_of(leader)
+    return _laid_out(now, shape, dtype, _order(shape, leader), now.index_of(leader))
+
+
+def _order(shape: tuple[int, ...], leader: Any) -> tuple[int, ...] | None:
+    """The dimensions in the order in which they lie; None: row-major."""
     if leader.shape != shape or leader.flags.c_contiguous:
+        return None
+    return dense_order(shape, leader.strides)
+
+
+def _strides(shape: tuple[int, ...], order: tuple[int, ...] | None, itemsize: int) -> tuple[int, ...]:
+    """In bytes, of a new array whose dimensions lie in an order."""
+    strides, step = [0] * len(shape), itemsize
+    for d in reversed(range(len(shape)) if order is None else order):
+        strides[d] = step
+        step *= max(shape[d], 1)
+    return tuple(strides)
+
+
+def _laid_out(now: Any, shape: tuple[int, ...], dtype: Any, order: tuple[int, ...] | None, index: int) -> Any:
+    if order is None:
         return now.empty(shape, dtype, index)
-    order = dense_order(shape, leader.strides)
     block = now.empty([shape[d] for d in order], dtype, index)
-    return block.transpose(np.argsort(order).tolist())
+    return block.transpose(_inverse(order))
 
 
-def _launch(name: str, kind: str, out: Any, operands: tuple[Any, ...]) -> Any:
-    described = tuple([(x.shape, x.strides, x.dtype) if type(x) not in NUMBERS else type(x) for x in (out, *operands)])
-    kernel, signature, fixed, count = _plan(name, kind, described)
-    now = runtime.current()
-    return now.launch(kernel, signature, (out, *operands, *fixed), count, now.index_of(out))
+@lru_cache(maxsize=1024)
+def _inverse(order: tuple[int, ...]) -> tuple[int, ...]:
+    return tuple(order.index(d) for d in range(len(order)))
 
 
-@lru_cache(maxsize=8192)
-def _plan(name: str, kind: str, described: tuple[Any, ...]) -> tuple[Generated, tuple[str, ...], tuple[int, ...], int]:
+def plan(name: str, kind: str, described: tuple[Any, ...]) -> tuple[Generated, tuple[str, ...], tuple[int, ...], int]:
     """(kernel, its arguments' types, the arguments after the operands, number of elements)."""
     shape = described[0][0]
     arrays = [(position, *d) for position, d in enumerate(described) if isinstance(d, tuple)]
@@ -134,6 +195,12 @@ def elementwise(name: str, otherwise: Callable[..., Any]) -> Callable[..., Any]:
     kernel = swiftly(general, len(letters)) if letters in ("x", "xy") else general
     kernel.__name__ = kernel.__qualname__ = name
     return kernel
+
+
+@cache
+def largest(dtype: Any) -> float:
+    """The largest finite number of a floating dtype."""
+    return float(finfo(FROM_NUMPY[dtype]).max)
 
 
 def fits(number: int) -> bool:

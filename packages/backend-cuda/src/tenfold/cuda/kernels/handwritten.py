@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any
 
@@ -13,7 +13,6 @@ from tenfold.cuda import reports, runtime
 from tenfold.cuda.kernels.generation import BLOCK, TRITON_TYPES
 from tenfold.types.dtypes import BY_NAME
 
-TYPE_OF = {BY_NAME[name].numpy: kind for name, kind in TRITON_TYPES.items()}
 FLOATS = tuple(BY_NAME[name].numpy for name in ("float32", "float16", "bfloat16", "float64"))
 F32, F64 = np.dtype(np.float32), np.dtype(np.float64)
 NAMES = frozenset(TRITON_TYPES.values())
@@ -32,6 +31,13 @@ class Handwritten:
     warps: int = 4
     stages: int = 1  # blocks of a loop's operands that are on their way at a time
     by_address: bool = False  # whether only addresses count as multiples of 16: one machine code for all sizes
+    hashed: int = field(init=False, repr=False, compare=False)  # every launch looks a kernel up
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "hashed", hash((self.name, self.fixed, self.warps, self.stages, self.by_address)))
+
+    def __hash__(self) -> int:
+        return self.hashed
 
     def arguments(self) -> list[str]:
         """The parameters' names, in the order in which a launch passes them."""
@@ -82,21 +88,9 @@ def shared_out(name: str, rows: int, width: int, double: bool, **fixed: int) -> 
     return Handwritten(name, constants, 8), (rows, -(-width // TILE))
 
 
-class Word(int):
-    """A whole number that is 64 bits to a kernel whatever its value, such as a seed."""
-
-
 def start(kernel: Handwritten, grid: tuple[int, ...], arguments: tuple[Any, ...], index: int) -> Any:
     """Launch: arrays as pointers, whole numbers as i32 or i64, others as float32 or, where the kernel is DOUBLE, float64."""
-    real = "fp64" if dict(kernel.fixed).get("DOUBLE") else "fp32"
-    signature = tuple(
-        [("i64" if abs(x) >= 2**31 else "i32") if type(x) is int else real if type(x) is float else _kind(x) for x in arguments]
-    )
-    return runtime.current().launch_grid(kernel, signature, arguments, grid, index)
-
-
-def _kind(x: Any) -> str:
-    return "u64" if type(x) is Word else "*" + TYPE_OF[x.dtype]
+    return runtime.current().start(kernel, grid, arguments, index)
 
 
 def rows_of(array: Any, dims: int = 1, longest: int = LONGEST) -> tuple[int, int] | None:
