@@ -1,22 +1,23 @@
-"""Reductions, scans, sorting and selection by the array module; half precision is computed in float32 and rounded once.
+"""Reductions and scans by one kernel each (folds.py, scanning.py); complex numbers and empty arrays by the array module.
 
-What is rare, or has no counterpart in CuPy, runs on the host: the table at the end.
+Half precision is computed in float32 and rounded once.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import partial
 from typing import Any
 
 import numpy as np
 
 from tenfold.cuda.attaching import kernel
+from tenfold.cuda.kernels import counts, runs  # noqa: F401 - they attach kernels of this family too
 from tenfold.cuda.kernels.array_kernels import cast, refusing, wide
-from tenfold.cuda.kernels.host import through_host
+from tenfold.cuda.kernels.folds import Fold
+from tenfold.cuda.kernels.reducing import counting, logical, normed, reduction, spreading, to_the_body
+from tenfold.cuda.kernels.scanning import Scan, scanning
 from tenfold.cuda.runtime import xp
-from tenfold.dispatch.operators import op
-from tenfold.ops.reduction.statistics import spread_arguments
+from tenfold.dispatch.operators import Operator, op
 
 
 def axes(dim: Any, ndim: int) -> Any:
@@ -37,15 +38,17 @@ def _sums(name: str) -> Callable[..., Any]:
     return run
 
 
-kernel(op.sum, device="cuda")(_sums("sum"))
-kernel(op.prod, device="cuda")(_sums("prod"))
+kernel(op.sum, device="cuda")(reduction(Fold("sum", result="whole"), _sums("sum")))
+kernel(op.prod, device="cuda")(reduction(Fold("product", result="whole"), _sums("prod")))
 
 
-@kernel(op.mean, device="cuda")
-def mean(input: Any, dim: Any, keepdim: bool) -> Any:
+def _mean(input: Any, dim: Any, keepdim: bool) -> Any:
     if input.dtype.kind not in "fcV" or not input.size:
         return NotImplemented  # the body has the words of the error
     return cast(xp.asarray(xp.mean(wide(input), axis=axes(dim, input.ndim), keepdims=keepdim)), input.dtype)
+
+
+kernel(op.mean, device="cuda")(reduction(Fold("sum", end="mean"), _mean))
 
 
 def _ordered(input: Any, name: str) -> Any:
@@ -63,8 +66,8 @@ def _extreme(name: str) -> Callable[..., Any]:
     return run
 
 
-kernel(op.amax, device="cuda")(_extreme("amax"))
-kernel(op.amin, device="cuda")(_extreme("amin"))
+kernel(op.amax, device="cuda")(reduction(Fold("top"), _extreme("amax")))
+kernel(op.amin, device="cuda")(reduction(Fold("top", least=1), _extreme("amin")))
 
 
 def _position(name: str) -> Callable[..., Any]:
@@ -75,8 +78,13 @@ def _position(name: str) -> Callable[..., Any]:
     return run
 
 
-kernel(op.argmax, device="cuda")(refusing(op.argmax, _position("argmax")))
-kernel(op.argmin, device="cuda")(refusing(op.argmin, _position("argmin")))
+def _located_by(operator: Operator, otherwise: Callable[..., Any], end: str, least: int) -> None:
+    checked = refusing(operator, otherwise)
+    kernel(operator, device="cuda")(reduction(Fold("top", end=end, least=least, at=1), checked, operator.shape_rule))
+
+
+_located_by(op.argmax, _position("argmax"), "", 0)
+_located_by(op.argmin, _position("argmin"), "", 1)
 
 
 def _scalar_with_position(input: Any, dim: int) -> tuple[Any, Any]:
@@ -102,8 +110,8 @@ def _located(name: str) -> Callable[..., Any]:
     return run
 
 
-kernel(op.max_dim, device="cuda")(refusing(op.max_dim, _located("argmax")))
-kernel(op.min_dim, device="cuda")(refusing(op.min_dim, _located("argmin")))
+_located_by(op.max_dim, _located("argmax"), "value", 0)
+_located_by(op.min_dim, _located("argmin"), "value", 1)
 
 
 def _logical(name: str) -> Callable[..., Any]:
@@ -116,36 +124,18 @@ def _logical(name: str) -> Callable[..., Any]:
     return run
 
 
-kernel(op.all, device="cuda")(_logical("all"))
-kernel(op.any, device="cuda")(_logical("any"))
+kernel(op.all, device="cuda")(logical(1, _logical("all")))
+kernel(op.any, device="cuda")(logical(0, _logical("any")))
 
 
-@kernel(op.count_nonzero, device="cuda")
-def count_nonzero(input: Any, dim: Any) -> Any:
+def _count(input: Any, dim: Any, keepdim: bool) -> Any:
     return xp.asarray(xp.sum(wide(input) != 0, axis=axes(dim, input.ndim), dtype=np.int64))
 
 
-def _variance(input: Any, dim: Any, unbiased: Any, keepdim: bool, correction: Any) -> Any:
-    dim, correction = spread_arguments(dim, unbiased, correction)
-    axis = axes(dim, input.ndim)
-    if input.dtype.kind not in "fV" or not input.size:
-        return NotImplemented
-    x = wide(input)
-    average = xp.mean(x, axis=axis, keepdims=True)
-    count = x.size // average.size - correction
-    return NotImplemented if count <= 0 else xp.asarray(xp.sum(xp.square(x - average), axis=axis, keepdims=keepdim) / count)
-
-
-@kernel(op.var, device="cuda")
-def var(input: Any, dim: Any, unbiased: Any, keepdim: bool, correction: Any) -> Any:
-    result = _variance(input, dim, unbiased, keepdim, correction)
-    return result if result is NotImplemented else cast(result, input.dtype)
-
-
-@kernel(op.std, device="cuda")
-def std(input: Any, dim: Any, unbiased: Any, keepdim: bool, correction: Any) -> Any:
-    result = _variance(input, dim, unbiased, keepdim, correction)
-    return result if result is NotImplemented else cast(xp.asarray(xp.sqrt(result)), input.dtype)
+kernel(op.count_nonzero, device="cuda")(counting(_count))
+kernel(op.var, device="cuda")(spreading("variance"))
+kernel(op.std, device="cuda")(spreading("deviation"))
+kernel(op.logsumexp, device="cuda")(reduction(Fold("powers"), to_the_body))
 
 
 # Scans
@@ -166,57 +156,11 @@ def _scan(name: str) -> Callable[..., Any]:
     return run
 
 
-kernel(op.cumsum, device="cuda")(_scan("cumsum"))
-kernel(op.cumprod, device="cuda")(_scan("cumprod"))
+kernel(op.cumsum, device="cuda")(scanning(Scan("sum"), _scan("cumsum")))
+kernel(op.cumprod, device="cuda")(scanning(Scan("product"), _scan("cumprod")))
 
 
-# Sorting
-
-
-def _order(x: Any, dim: int, descending: bool) -> Any:
-    """The positions that sort, equal elements in their order, NaN as the greatest."""
-    if not descending:
-        return xp.argsort(x, dim, kind="stable")
-    backwards = xp.argsort(xp.flip(x, dim), dim, kind="stable")
-    return xp.ascontiguousarray(xp.flip(x.shape[dim] - 1 - backwards, dim))
-
-
-@kernel(op.sort_pair, device="cuda")
-def sort_pair(input: Any, dim: int, descending: bool) -> tuple[Any, Any]:
-    if not input.ndim:
-        return _scalar_with_position(input, dim)
-    return _taken(input, cast(_order(_ordered(input, "sort"), dim, descending), np.int64), dim, True)
-
-
-@kernel(op.topk_pair, device="cuda")
-@partial(refusing, op.topk_pair)
-def topk_pair(input: Any, k: int, dim: int, largest: bool, sorted: bool) -> tuple[Any, Any]:
-    if not input.ndim:
-        if k == 1:
-            return _scalar_with_position(input, dim)
-        return input.reshape(1)[:0], xp.zeros(0, np.int64)
-    if not 0 <= k <= input.shape[dim]:
-        raise ValueError("k is out of range")
-    positions = xp.take(_order(_ordered(input, "topk"), dim, largest), xp.arange(k), dim)
-    return _taken(input, cast(positions, np.int64), dim, True)
-
-
-@kernel(op.kthvalue_pair, device="cuda")
-@partial(refusing, op.kthvalue_pair)
-def kthvalue_pair(input: Any, k: int, dim: int, keepdim: bool) -> tuple[Any, Any]:
-    if not input.ndim:
-        if k != 1:
-            raise ValueError("k is out of range")
-        return _scalar_with_position(input, dim)
-    if not 1 <= k <= input.shape[dim]:
-        raise ValueError("k is out of range")
-    positions = xp.take(_order(_ordered(input, "kthvalue"), dim, False), xp.arange(k - 1, k), dim)
-    return _taken(input, cast(positions, np.int64), dim, keepdim)
-
-
-@kernel(op.vector_norm, device="cuda")
-@partial(refusing, op.vector_norm)
-def vector_norm(input: Any, ord: Any, dim: Any, keepdim: bool) -> Any:
+def _vector_norm(input: Any, ord: Any, dim: Any, keepdim: bool) -> Any:
     """The p-norm; of one number it is its size, which no power takes out of range."""
     axis = axes(dim, input.ndim)
     dtype = np.dtype(f"f{input.dtype.itemsize // 2}") if input.dtype.kind == "c" else input.dtype
@@ -226,6 +170,9 @@ def vector_norm(input: Any, ord: Any, dim: Any, keepdim: bool) -> Any:
         ord = float("inf")
     with np.errstate(all="ignore"):
         return cast(xp.asarray(_power_sum(x, ord, axis, keepdim)), dtype)
+
+
+kernel(op.vector_norm, device="cuda")(normed(refusing(op.vector_norm, _vector_norm)))
 
 
 def _power_sum(x: Any, p: Any, axis: Any, keepdim: bool) -> Any:
@@ -240,19 +187,3 @@ def _power_sum(x: Any, p: Any, axis: Any, keepdim: bool) -> Any:
         return xp.sum(x != 0, axis=axis, dtype=x.dtype, keepdims=keepdim)
     total = xp.sum(xp.power(x, x.dtype.type(p)), axis=axis, keepdims=keepdim)
     return xp.power(total, x.dtype.type(1 / p))
-
-
-@kernel(op.bincount, device="cuda")
-def bincount(input: Any, weights: Any, minlength: int) -> Any:
-    if weights is not None or not input.size:
-        return _bincount_on_host(input, weights, minlength)
-    if input.ndim != 1 or input.dtype.kind not in "iu" or minlength < 0 or int(input.min()) < 0:
-        return _bincount_on_host(input, weights, minlength)
-    return cast(xp.bincount(cast(input, np.int64), minlength=minlength), np.int64)
-
-
-_bincount_on_host = through_host("bincount")
-
-ON_HOST = ("unique_parts", "search_positions")
-for _name in ON_HOST:
-    kernel(getattr(op, _name), device="cuda", note="computed on the host")(through_host(_name))

@@ -1,0 +1,129 @@
+"""Scans by one kernel (programs/scans.py), along any dimension of an array as it lies: one launch, two for few long lines."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from math import isqrt, prod
+from typing import Any
+
+from tenfold.cuda import runtime
+from tenfold.cuda.kernels import folds
+from tenfold.cuda.kernels.argument_types import TYPE_OF
+from tenfold.cuda.kernels.folds import FAR, I64, MEMORY, PARTS, PROGRAMS, power_of_two
+from tenfold.cuda.kernels.handwritten import F64, Handwritten, contiguous, start
+from tenfold.dispatch.shape_rules import wrap_dim
+
+ENOUGH = 256  # programs that keep a GPU busy: from there on lines are not divided
+FEWEST = 4  # blocks of a line that is divided
+
+
+@dataclass(frozen=True, slots=True)
+class Scan:
+    """What a scan is, in the words of the kernel."""
+
+    fold: str  # "sum", "product", "greater", "less", "powers"
+    kinds: str = "biufV"  # of dtypes that it is of
+
+    @property
+    def located(self) -> bool:
+        """Whether positions are a second result."""
+        return self.fold in ("greater", "less")
+
+
+def _lines(shape: tuple[int, ...], steps: tuple[int, ...], dim: int) -> tuple[list[int], list[int], list[int]]:
+    """The other dimensions, joined where both arrays allow it: sizes, steps of the input and of a row-major result."""
+    sizes: list[int] = []
+    own: list[int] = []
+    out: list[int] = []
+    for d, n in enumerate(shape):
+        if d == dim or n == 1:
+            continue
+        to = prod(shape[d + 1 :])
+        if sizes and own[-1] == steps[d] * n and out[-1] == to * n:
+            sizes[-1], own[-1], out[-1] = sizes[-1] * n, steps[d], to
+        else:
+            sizes, own, out = [*sizes, n], [*own, steps[d]], [*out, to]
+    return sizes, own, out
+
+
+class Plan:
+    """What a scan of known layout needs."""
+
+    def __init__(self, scan: Scan, x: Any, dim: int) -> None:
+        shape, itemsize = x.shape, x.dtype.itemsize
+        steps = tuple(s // itemsize for s in x.strides)
+        sizes, own, out = _lines(shape, steps, dim)
+        self.copies = len(sizes) > 3
+        if self.copies:  # row-major there are two at most
+            steps = tuple(prod(shape[d + 1 :]) for d in range(len(shape)))
+            sizes, own, out = _lines(shape, steps, dim)
+        K, N, step, out_step = prod(sizes), shape[dim], steps[dim], prod(shape[dim + 1 :])
+        whole = x.dtype.kind in "biu"
+        real = "fp64" if x.dtype == F64 else "fp32"
+        if whole:
+            real = "i64" if not scan.located or x.dtype.itemsize == 8 or x.dtype.name == "uint32" else "i32"
+        size = max(folds.ELEMENTS[0], min(folds.ELEMENTS[1] // 2, folds.BYTES // itemsize))
+        if K > 1 and own[-1] == out[-1] == 1:
+            unit, rows = 2, min(power_of_two(K), 128 // itemsize, power_of_two(2 * isqrt(K)), size)
+            block = min(power_of_two(N), size // rows)
+        else:
+            unit, rows = int(step == out_step == 1), 1
+            block = power_of_two(N) if 2 * size >= N else size
+        rows = max(rows, min(power_of_two(K), size // block))
+        blocks, tiles = -(-N // block), -(-K // rows)
+        parts = min(PROGRAMS // tiles, blocks // 2, PARTS[-1], folds.LAST // rows) if tiles < ENOUGH and blocks >= FEWEST else 1
+        share = -(-blocks // max(parts, 1))
+        parts = -(-blocks // share)
+        far = max(sum(abs(s) * (n - 1) for n, s in zip((*sizes, N), (*by, last))) for by, last in ((own, step), (out, out_step)))
+        index = "i64" if max(far, K + rows, N + block) >= FAR else "i32"
+        each = max(1, 16 // itemsize)
+        told = (*own, *out, N) if unit == 1 else (*own[:-1], *out[:-1], sizes[-1] if sizes else 0, K, step, out_step)
+        if not unit or any(n % each for n in told):
+            each = 1
+        constants = {
+            "FOLD": scan.fold, "FROM_ZERO": int(scan.located and x.dtype.name == "uint64"), "REAL": real, "INDEX": index,
+            "KDIMS": max(len(sizes), 1), "UNIT": unit, "EACH": each, "TOTALS": 0,
+            "PARTS": min(next(n for n in (1, *PARTS) if n >= parts), max(folds.LAST // rows, 1)), "ROWS": rows, "BLOCK": block,
+        }  # fmt: skip
+        warps = 8 if rows * block > size else 4
+        self.kernels = [Handwritten("scan", tuple({**constants, "TOTALS": t}.items()), warps, by_address=True) for t in (1, 0)]
+        self.grid = (tiles, parts)
+        three = ((1, 1, 1, *sizes)[-2:], (0, 0, 0, *own)[-3:], (0, 0, 0, *out)[-3:])
+        self.numbers = (K, N, share, *three[0], *three[1], *three[2], step, out_step)
+        self.dtypes = [I64 if whole and not scan.located else x.dtype, *([I64] * scan.located)]
+        self.shape = shape
+        self.part = ((parts * K,), MEMORY[real]) if parts > 1 else None
+        self.more = ((parts * K,), MEMORY[index if scan.located else real])
+
+    def __call__(self, x: Any) -> Any:
+        """The results: an array, or two."""
+        if self.copies:
+            x = contiguous(x)
+        now = runtime.current()
+        index = now.index_of(x)
+        outs = [now.empty(self.shape, d, index) for d in self.dtypes]
+        part = more = outs[0]
+        if self.part is not None:
+            part, more = now.empty(*self.part, index), now.empty(*self.more, index)
+            start(self.kernels[0], self.grid, (outs[0], outs[-1], x, part, more, *self.numbers), index)
+        start(self.kernels[1], self.grid, (outs[0], outs[-1], x, part, more, *self.numbers), index)
+        return outs[0] if len(outs) == 1 else tuple(outs)
+
+
+def scanning(scan: Scan, otherwise: Callable[..., Any]) -> Callable[..., Any]:
+    """An operator's kernel (input, dim): by the plan of such calls, or by another function."""
+
+    def run(input: Any, dim: int) -> Any:
+        key = (scan, input.dtype, input.shape, input.strides, dim, type(dim))
+        plan = folds.PLANS.get(key)
+        if plan is None:
+            if type(dim) is not int or input.dtype not in TYPE_OF or input.dtype.kind not in scan.kinds:
+                return otherwise(input, dim)
+            if not input.ndim or not input.size:
+                return otherwise(input, dim)
+            along = wrap_dim(dim, input.ndim)
+            plan = folds.planned(key, lambda: Plan(scan, input, along))
+        return plan(input)
+
+    return run
