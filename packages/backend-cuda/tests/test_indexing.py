@@ -1,0 +1,194 @@
+"""Indexing, scattering, joining and counting on the device, against the CPU: what the samples of operators do not reach."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+
+import tenfold
+from tenfold.dispatch.devices import AcceleratorError
+from tenfold.nn import functional as F
+
+HALF, WHOLE = tenfold.bfloat16, tenfold.int64
+DTYPES = [tenfold.float32, HALF, WHOLE, tenfold.bool, tenfold.complex128]
+TOLERANCE = {tenfold.float16: 4e-3, HALF: 2e-2}
+
+
+def drawn(shape, dtype, seed=0):
+    found = np.random.default_rng(seed).normal(0, 4, shape)
+    return tenfold.tensor(found).to(dtype)
+
+
+def positions(shape, size, low=0, seed=1):
+    return tenfold.tensor(np.random.default_rng(seed).integers(low, size, shape))
+
+
+def same(call, *given):
+    """The call's result on the device, after it was found to be the CPU's."""
+    expected, got = call(*given), call(*(t.cuda() for t in given))
+    assert got.device.type == "cuda"
+    assert got.dtype is expected.dtype
+    assert got.shape == expected.shape
+    wide = tenfold.float64 if expected.dtype is HALF else expected.dtype
+    a, b = (t.cpu().to(wide).numpy() for t in (got, expected))
+    np.testing.assert_allclose(a, b, rtol=TOLERANCE.get(expected.dtype, 1e-5), atol=TOLERANCE.get(expected.dtype, 1e-6))
+    return got
+
+
+@pytest.fixture(params=[False, True], ids=["atomic", "in order"])
+def deterministic(request):
+    tenfold.use_deterministic_algorithms(request.param)
+    yield request.param
+    tenfold.use_deterministic_algorithms(False)
+
+
+@pytest.mark.parametrize("dtype", DTYPES, ids=str)
+def test_reading_and_writing_at_places(dtype):
+    i, j, k = positions((4, 1), 5, -5), positions((3,), 6, -6), positions((4, 3), 5)
+    x = drawn((5, 6, 16), dtype)
+    reads = (
+        lambda x, i, j: x[i], lambda x, i, j: x[i, j], lambda x, i, j: x[:, j], lambda x, i, j: x[i, :, j],
+        lambda x, i, j: x[..., j], lambda x, i, j: x[i, j, j], lambda x, i, j: x.transpose(0, 2)[j],
+        lambda x, i, j: x[::2, 1:, 1:][i % 3],
+        lambda x, i, j: x[:, :, ::3][i.int()], lambda x, i, j: x[i[:0]], lambda x, i, j: x[i[0, 0]], lambda x, i, j: x[:0][i[:0]],
+        lambda x, i, j: x[1:2].expand(5, 6, 16)[i, j],
+    )  # fmt: skip
+    for read in reads:
+        same(read, x, i, j)
+    same(lambda x, k: x[:, :, 0].gather(1, k), x, k)
+    same(lambda x, k: x[:, :, 0].t().gather(0, k.t()), x, k)
+    same(lambda x, k: x.gather(1, k[:, :, None].expand(4, 3, 16)), x, k)
+    three = x[0, 0, 0].cpu()
+
+    def written(x, j, three):
+        y = x.clone()
+        y[:, j] = three
+        y[1:, :, 2:].scatter_(1, (j % 6)[None, :, None].expand(4, 3, 14), 1)
+        return y.index_copy(0, j[:1] % 5, y[-1:] + y[-1:])
+
+    same(written, x, j, three)
+
+
+@pytest.mark.parametrize("dtype", [tenfold.float32, HALF, tenfold.float64, tenfold.int16, WHOLE, tenfold.complex64], ids=str)
+def test_sums_at_one_place(dtype, deterministic):
+    x, values, k = drawn((5, 6), dtype), drawn((7, 6), dtype, 2), positions((7,), 5)
+    same(lambda x, v, k: x.index_add(0, k, v), x, values, k)
+    same(lambda x, v, k: x.t().index_add(1, k, v.t()), x, values, k)
+    same(lambda x, v, k: x.index_put((k, k), v[:, 0], accumulate=True), x, values, k - 5)
+    same(lambda x, v, k: x.index_put((k,), v[0], accumulate=True), x, values, k)
+    same(lambda x, v, k: x.scatter_add(0, k[:, None].expand(7, 6), v), x, values, k)
+    same(lambda x, v, k: x.scatter_add(1, k[None].expand(4, 7), v[:4].repeat(1, 2)), x, values, k)
+    same(lambda x, v, k: x[0, 0].scatter_add(0, k[0] * 0, v[0, 0]), x, values, k)
+
+
+@pytest.mark.parametrize("dtype", [tenfold.float32, HALF, tenfold.uint8, WHOLE, tenfold.float64], ids=str)
+@pytest.mark.parametrize("reduce", ["sum", "prod", "mean", "amax", "amin"])
+def test_reductions_at_one_place(dtype, reduce):
+    x, values, k = drawn((4, 5), dtype), drawn((7, 5), dtype, 2), positions((7, 5), 4)
+    if dtype.itemsize > 1 and dtype is not WHOLE:
+        values[0, 0], values[1, 1], values[2, 2], values[3, 3] = math.nan, -math.nan, -math.inf, -0.0
+    for inside in (True, False):
+        same(lambda x, v, k, i=inside: x.scatter_reduce(0, k, v, reduce, include_self=i), x, values, k)
+        same(lambda x, v, k, i=inside: x.scatter_reduce(1, k[:3], v, reduce, include_self=i), x, values, k)
+
+
+@pytest.mark.parametrize("dtype", [tenfold.float32, HALF], ids=str)
+@pytest.mark.parametrize(("padding", "frequent"), [(None, False), (2, True)])
+def test_the_gradient_of_an_embedding(dtype, padding, frequent, deterministic):
+    def gradient(weight, i, g):
+        leaf = weight.detach().requires_grad_()
+        F.embedding(i, leaf, padding, scale_grad_by_freq=frequent).backward(g)
+        return leaf.grad
+
+    for width in (3, 16):
+        i = positions((3, 4), 5)
+        i[0] = 2
+        same(gradient, drawn((5, width), dtype), i, drawn((3, 4, width), dtype, 3))
+        same(gradient, drawn((5, width), dtype), i.int(), drawn((3, 4, 1), dtype, 3).expand(3, 4, width))
+
+
+def waited(call, index):
+    call(tenfold.tensor(index, device="cuda"))
+    tenfold.cuda.synchronize()
+
+
+def test_what_is_out_of_bounds_is_neither_read_nor_written():
+    x, ones = tenfold.zeros(8, 16, device="cuda"), tenfold.ones(2, 16, device="cuda")
+    inner = x[2:6]
+    calls = {
+        "index": lambda i: inner[i], "gather": lambda i: inner.gather(0, i[:, None].expand(2, 16)),
+        "index_put": lambda i: inner.index_put_((i,), ones), "embedding": lambda i: F.embedding(i, inner),
+        "scatter": lambda i: inner.scatter_(0, i[:, None].expand(2, 16).contiguous(), ones),
+    }  # fmt: skip
+    for name, call in calls.items():
+        for bad in (4, -5, 2**40):
+            with pytest.raises(AcceleratorError, match=f"an index given to {name} was out of bounds"):
+                waited(call, [bad, 1])
+    for call in (lambda i: inner.index_put_((i,), ones, accumulate=True), lambda i: inner.scatter_add_(0, i[:, None], ones)):
+        with pytest.raises(AcceleratorError):
+            waited(call, [4, -5])
+    assert x[:2].abs().sum().item() == x[6:].abs().sum().item() == 0
+
+
+def test_segments():
+    offsets = tenfold.tensor([0, 3, 3, 10, 40])
+    for shape in ((40,), (40, 3), (40, 2, 8)):
+        for dtype in (tenfold.float32, HALF):
+            x = drawn(shape, dtype).clamp(-1.2, 1.2)
+            x.view(-1)[1] = math.nan
+            for reduce in ("sum", "mean", "prod", "amax", "amin"):
+                for start in (None, 0.5):
+                    same(lambda x, o, r=reduce, s=start: tenfold.op.reduced_segments(x, o, r, s), x, offsets)
+    same(
+        lambda x, o: tenfold.op.reduced_segments(x, o, "sum", None),
+        drawn((2, 6, 3), HALF),
+        tenfold.tensor([[0, 1, 6], [2, 4, 4]]),
+    )
+
+    def gradient(x):
+        leaf = x.detach().requires_grad_()
+        tenfold.segment_reduce(leaf, "max", lengths=tenfold.tensor([2, 4], device=x.device)).sum().backward()
+        return leaf.grad
+
+    same(gradient, drawn((6, 2), tenfold.float32))
+
+
+@pytest.mark.parametrize("dtype", DTYPES, ids=str)
+def test_joining_and_rearranging(dtype):
+    x, y, z = drawn((4, 6), dtype), drawn((4, 16), dtype, 1), drawn((2, 5, 8), dtype, 2)
+    same(lambda x, y: tenfold.cat([x, y, x, x[:, 1:3], x[:, ::2]], 1), x, y)
+    same(lambda x: tenfold.cat([x.t(), x.t()[:1], x.t()[:0]]), x)
+    same(lambda x: tenfold.cat([x[:, 1:], x[:, :5]] * 5), x)
+    same(lambda x: tenfold.stack([x] * 9, 1), x)
+    planes = z[:, None].contiguous().expand(2, 3, 5, 8).contiguous(memory_format=tenfold.channels_last)
+    joined = same(lambda p: tenfold.cat([p, p[:, :2].contiguous(memory_format=tenfold.channels_last)], 1), planes)
+    assert joined.is_contiguous(memory_format=tenfold.channels_last)
+    for n in (6, 16):
+        same(lambda y, n=n: y[:, :n].tril(1), y)
+    for diagonal in (-9, -1, 0, 3):
+        for made in (lambda z: z, lambda z: z.transpose(1, 2), lambda z: z[:, ::2, 1:], lambda z: z[1].expand(3, 2, 5, 8)):
+            same(lambda z, d=diagonal, m=made: m(z).tril(d), z)
+            same(lambda z, d=diagonal, m=made: m(z).triu(d), z)
+    for shifts, dims in ((3, None), ((1, -2), (0, 2)), ((2, 3), (1, 1))):
+        same(lambda z, s=shifts, d=dims: z.roll(s, d), z)
+    same(lambda z: z.transpose(0, 2).flip(0, 1), z)
+
+
+def test_counts():
+    for size in (0, 3, 3000):
+        for most in (2, 3000):
+            i = positions((size,), most)
+            same(lambda i: i.bincount(minlength=5), i)
+            same(lambda i: i.int().bincount(i.float() / 4), i)
+    for dtype in (tenfold.float32, tenfold.float64):
+        x = drawn((3000,), dtype)
+        for bins, low, high in ((10, 0, 0), (7, -3, 3), (3000, -2, 2), (4, 1, 1)):
+            same(lambda x, b=bins, l=low, h=high: tenfold.histc(x, b, l, h), x)
+        same(lambda x: tenfold.histc(x[:1], 4), x)
+        with pytest.raises(AcceleratorError, match="range that is not finite"):
+            tenfold.histc((x / 0).cuda(), 4).cpu()
+    same(tenfold.repeat_interleave, tenfold.tensor([2, 0, 3]))
+    with pytest.raises(RuntimeError, match="not negative"):
+        tenfold.repeat_interleave(tenfold.tensor([2, -1, 3], device="cuda"))
