@@ -11,8 +11,11 @@ from typing import Any
 import numpy as np
 
 from tenfold.cuda import capturing, runtime, seeding
+from tenfold.cuda.kernels import sorting
+from tenfold.cuda.kernels.argument_types import Word
 from tenfold.cuda.kernels.array_kernels import cast
-from tenfold.cuda.kernels.handwritten import F64, Handwritten, Word, start
+from tenfold.cuda.kernels.elementwise import run
+from tenfold.cuda.kernels.handwritten import F64, Handwritten, start
 from tenfold.random import checks, sampling
 from tenfold.random.generator import Generator
 
@@ -117,25 +120,19 @@ class Sampling:
         if dtype.kind in "iu":
             checks.check_range(0, n - 1, dtype)
         words = self._integers(generator, (n,), np.int64, 0, 2**63)
-        return cast(runtime.xp.argsort(words), dtype)
+        return cast(sorting.in_order(sorting.rows_along(words, 0))[1], dtype)
 
     def multinomial(self, generator: Any, weights: Any, num_samples: int, replacement: bool = False) -> Any:
         """Positions with probabilities in proportion to the last dimension, whose values are not looked at."""
         xp = runtime.xp
         weights = cast(weights, F64 if weights.dtype == F64 else np.dtype(np.float32))
         if num_samples == 1 or not replacement:
-            keys = weights / self.exponential(generator, weights.shape, weights.dtype)
-            if num_samples == 1:
-                return cast(xp.argmax(keys, axis=-1, keepdims=True), np.dtype(np.int64))
-            return xp.ascontiguousarray(cast(xp.argsort(-keys, axis=-1), np.dtype(np.int64))[..., :num_samples])
+            # The first to arrive; a weight of 0 never does, nor does 0 / 0 of a sample that is 0: NaN is last in order.
+            arrivals = run("div", self.exponential(generator, weights.shape, weights.dtype), weights)
+            return sorting.leading(sorting.rows_along(arrivals, -1), num_samples, False)[1]
         ends = xp.cumsum(weights, axis=-1)
         drawn = self.uniform(generator, (*weights.shape[:-1], num_samples), weights.dtype) * ends[..., -1:]
-        rows = [
-            xp.searchsorted(e, d, side="right") for e, d in zip(ends.reshape(-1, ends.shape[-1]), drawn.reshape(-1, num_samples))
-        ]
-        if not rows:
-            return xp.empty(drawn.shape, np.int64)
-        return cast(xp.minimum(xp.stack(rows), ends.shape[-1] - 1).reshape(drawn.shape), np.dtype(np.int64))
+        return xp.minimum(sorting.search(ends, drawn, True), ends.shape[-1] - 1)
 
 
 def place(words: Any, seed: int, offset: int, index: int) -> None:
