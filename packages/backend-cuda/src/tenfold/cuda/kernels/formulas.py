@@ -9,6 +9,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from math import e, log, log2, pi, sqrt
+from typing import Any
+
+from tenfold.cuda.kernels.formulas_special import SPECIAL
+from tenfold.cuda.kernels.loss_formulas import LOSSES, SLOPES
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,21 +35,26 @@ def _all(text: str, operands: str = "x", result: str = "same") -> Formula:
     return Formula(text, text, text, operands, result)
 
 
-def _floating(text: str, operands: str = "x", **options: tuple[str, ...]) -> Formula:
-    return Formula(text, operands=operands, **options)  # type: ignore[arg-type]
+def _floating(text: str, operands: str = "x", **options: Any) -> Formula:
+    return Formula(text, operands=operands, **options)
 
 
 LARGER = "tl.where((x > y) | (x != x), x, y)"
+WITHIN = "tl.where(x < a, a, tl.where(x > b, b, x))"  # nan stays
+CLOSE = '(x == y) | ((tl.abs(x - y) < float("inf")) & (tl.abs(x - y) <= b + tl.abs(y * a)))'
 SMALLER = "tl.where((x < y) | (x != x), x, y)"
 SIGN = "(x > 0).to(tl.int8) - (x < 0).to(tl.int8)"
 SIGMOID = "math.rcp_rn(1.0 + math.exp(-x))"
 SHIFTABLE = "(y >= 0) & (y < x.dtype.primitive_bitwidth)"
 GELU_TANH = f"math.tanh((x + 0.044715 * x * x * x) * {sqrt(2 / pi)!r})"
+SIX = "tl.where(x > 3, 6.0, tl.where(x < -3, 0.0, x + 3.0))"
+SELU_ALPHA, SELU_SCALE = 1.6732632423543772, 1.0507009873554805
 SOFTPLUS = "math.log1p(math.exp(-tl.abs(x))) + tl.where((x > 0) | (x != x), x, 0.0)"
 
 ARITHMETIC = {
     "add": Formula("x + y", "x + y", "x | y", "xy"),
     "sub": Formula("x - y", "x - y", None, "xy"),
+    "rsub": Formula("y - x", "y - x", None, "xy"),
     "mul": Formula("x * y", "x * y", "x & y", "xy"),
     "div": _floating("math.div_rn(x, y)", "xy"),
     "add_scaled": _floating("x + y * a", "xya"),
@@ -100,6 +109,10 @@ FUNCTIONS = {
     "round": Formula("math.rint(x)", "x"),
     "bitwise_not": Formula(None, "-x - 1", "x == 0"),
     "conj_physical": _all("x"),
+    "frac": _floating("x - math.trunc(x)"),
+    "logit": _floating("math.log(math.div_rn(x, 1.0 - x))"),
+    "logit_within": _floating(f"x = {WITHIN}\nmath.log(math.div_rn(x, 1.0 - x))", "xab"),
+    "nan_to_num": _floating('tl.where(x != x, y, tl.where(x == float("inf"), a, tl.where(x == float("-inf"), b, x)))', "xyab"),
 }
 
 TESTS = {
@@ -114,6 +127,9 @@ TESTS = {
     "isnan": Formula("x != x", "x != x", "x != x", result="bool"),
     "isinf": Formula('tl.abs(x) == float("inf")', "x != x", "x != x", result="bool"),
     "isfinite": Formula('tl.abs(x) < float("inf")', "x == x", "x == x", result="bool"),
+    # Half precision is compared by the operator's body: its tolerance is rounded at each step.
+    "isclose": _floating(CLOSE, "xyab", result="bool", exact_types=("float32", "float64")),
+    "isclose_nan": _floating(f"{CLOSE} | ((x != x) & (y != y))", "xyab", result="bool", exact_types=("float32", "float64")),
     "signbit": Formula("math.copysign((x == x).to(x.dtype) + 1.0, x) < 0", "x < 0", "x < 0", result="bool"),
     "bitwise_and": Formula(None, "x & y", "x & y", "xy"),
     "bitwise_or": Formula(None, "x | y", "x | y", "xy"),
@@ -161,10 +177,27 @@ ACTIVATIONS = {
     "softplus": _floating("s = x * a\ntl.where(s > b, x, math.div_rn(math.log1p(math.exp(s)), a))", "xab"),
     "softsign": _floating("math.div_rn(x, 1.0 + tl.abs(x))"),
     "tanhshrink": _floating("x - math.tanh(x)"),
+    "hardshrink": _floating("tl.where((x >= -a) & (x <= a), 0.0, x)", "xa"),
+    "softshrink": _floating("tl.where((x >= -a) & (x <= a), 0.0, tl.where(x > a, x - a, x + a))", "xa"),
+    "hardsigmoid": _floating(f"m = {SIX}\nmath.div_rn(m, tl.full(m.shape, 6.0, m.dtype))"),
+    "hardswish": _floating(f"m = x * {SIX}\nmath.div_rn(m, tl.full(m.shape, 6.0, m.dtype))"),
+    "threshold": _floating("tl.where(x <= a, b, x)", "xab"),
+    "prelu": _floating("tl.where(x > 0, x, x * y)", "xy"),
+    "selu": _floating(f"tl.where(x > 0, x, math.expm1(x) * {SELU_ALPHA!r}) * {SELU_SCALE!r}"),
+    "glu": _floating("x * math.rcp_rn(1.0 + math.exp(-y))", "xy"),
     "logsigmoid": _floating("tl.where((x < 0) | (x != x), x, 0.0) - math.log1p(math.exp(-tl.abs(x)))"),
 }  # fmt: skip
+
+SCIENTIFIC = {name: _floating(text, operands) for name, (text, operands) in SPECIAL.items()}
 
 # A copy into another dtype or layout.
 CAST = _all("x", "x", "out")
 
-FORMULAS = {**ARITHMETIC, **FUNCTIONS, **TESTS, **SELECTION, **ACTIVATIONS, "cast": CAST}
+OF_LOSSES = {name: _floating(text, letters) for name, (text, letters) in {**LOSSES, **SLOPES}.items()}
+# c says what dropout keeps; the rest of an infinity is NaN, as in PyTorch.
+DROPPING = {
+    "drop": _floating("x * tl.where(c != 0, a, 0.0)", "xca"),
+    "drop_to": _floating("x * tl.where(c != 0, s, 0.0) + tl.where(c != 0, a, b)", "xcsab"),
+}
+
+FORMULAS = {**ARITHMETIC, **FUNCTIONS, **TESTS, **SELECTION, **ACTIVATIONS, **SCIENTIFIC, **OF_LOSSES, **DROPPING, "cast": CAST}

@@ -9,11 +9,13 @@ A kernel is one pass over the elements of the result. An operand is read
 
 from __future__ import annotations
 
+import importlib
 import linecache
 from dataclasses import dataclass
 from typing import Any
 
 from tenfold.cuda.kernels.formulas import FORMULAS
+from tenfold.cuda.kernels.formulas_special import LONG, MODULES
 
 HALVES = ("float16", "bfloat16")
 BLOCK = 1024  # elements of a program
@@ -61,8 +63,8 @@ class Generated:
 
     @property
     def warps(self) -> int:
-        """Groups of 32 threads in a program."""
-        return 4
+        """Groups of 32 threads in a program: more where the functions called need the registers of more elements."""
+        return 16 if self.formula in LONG else 8 if self.programs() else 4
 
     def source(self) -> str:
         """The kernel's text."""
@@ -73,8 +75,9 @@ class Generated:
             "    mask = i < count",
         ]
         lines += self._index_lines() if self.ndim else []
+        programs = bool(self.programs())
         for letter, read, widening in zip(self.letters, self.reads[1:], self.widening):
-            lines += _read_lines(letter, read, widening, self.ndim)
+            lines += _read_lines(letter, read, widening, self.ndim, programs)
         if self.kind in "iu":  # a whole number meets an array in the array's dtype, whose arithmetic wraps around
             like = next(letter for letter, read in zip(self.letters, self.reads[1:]) if read != "number" and letter not in "cab")
             for letter, read in zip(self.letters, self.reads[1:]):
@@ -92,6 +95,15 @@ class Generated:
         lines += [f"    tl.store(out_ptr + {place}, result.to(out_ptr.dtype.element_ty), mask)"]
         return "\n".join(lines) + "\n"
 
+    def programs(self) -> list[str]:
+        """The modules whose functions the formula calls."""
+        text = FORMULAS[self.formula].text(self.kind) or ""
+        return [name for name in MODULES if f"{name}." in text]
+
+    def helpers(self) -> dict[str, Any]:
+        """What the text calls besides Triton's language and `math`."""
+        return {}
+
     def _index_lines(self) -> list[str]:
         """The index along each dimension, the last one running fastest."""
         lines, rest = [], "i"
@@ -108,6 +120,9 @@ class Generated:
         text = self.source()
         linecache.cache[filename] = (len(text), None, text.splitlines(True), filename)  # Triton reads a kernel's text
         namespace: dict[str, Any] = {"tl": tl, "math": library, "__name__": "tenfold.cuda.kernels.generated"}
+        for name in self.programs():
+            namespace[name] = importlib.import_module(f"tenfold.cuda.kernels.programs.special_{name}")
+        namespace.update(self.helpers())
         exec(compile(text, filename, "exec"), namespace)  # noqa: S102 - the text above
         return namespace[self.name]
 
@@ -116,12 +131,14 @@ def _place(letter: str, ndim: int) -> str:
     return " + ".join(f"k{d} * {letter}_stride{d}" for d in range(ndim)) or "i"
 
 
-def _read_lines(letter: str, read: str, widening: str, ndim: int) -> list[str]:
+def _read_lines(letter: str, read: str, widening: str, ndim: int, programs: bool) -> list[str]:
+    """Programs loop until the last lane is done: they get blocks, and 0 where there is no element."""
+    block = [f"    {letter} = tl.broadcast_to({letter}, (BLOCK,))"] if programs and read in ("number", "point") else []
     if read == "number":
-        return []
+        return block
     if read == "point":
         load = f"tl.load({letter}_ptr)"
     else:
-        load = f"tl.load({letter}_ptr + {'i' if read == 'linear' else _place(letter, ndim)}, mask)"
+        load = f"tl.load({letter}_ptr + {'i' if read == 'linear' else _place(letter, ndim)}, mask{', 0' if programs else ''})"
     suffix = {"half": ".to(tl.float32)", "bool": ".to(tl.int8)"}.get(widening, "")
-    return [f"    {letter} = {load}{suffix}"]
+    return [f"    {letter} = {load}{suffix}", *block]

@@ -11,7 +11,7 @@ import numpy as np
 from tenfold.cuda.attaching import kernel
 from tenfold.cuda.kernels import conversion, formulas, view  # noqa: F401 - these attach kernels of this family too
 from tenfold.cuda.kernels.array_kernels import of_array_module
-from tenfold.cuda.kernels.elementwise import NUMBERS, elementwise, run
+from tenfold.cuda.kernels.elementwise import NUMBERS, elementwise, largest, run
 from tenfold.cuda.kernels.host import through_host
 from tenfold.cuda.runtime import xp
 from tenfold.dispatch.operators import op
@@ -50,7 +50,8 @@ def _otherwise(name: str) -> Callable[..., Any]:
     return of_array_module(ARRAY_FUNCTIONS[name]) if name in ARRAY_FUNCTIONS else refuses(name)
 
 
-SPECIAL = ("pow", "where", "masked_fill", "clamp", "conj_physical", "div", "add_scaled")
+SPECIAL = ("pow", "where", "masked_fill", "clamp", "conj_physical", "div", "add_scaled", "rsub", "frac", "logit", "logit_within",
+           "nan_to_num", "isclose", "isclose_nan")  # fmt: skip
 for _name in (*formulas.ARITHMETIC, *formulas.FUNCTIONS, *formulas.TESTS, *formulas.SELECTION):
     if _name not in SPECIAL:
         kernel(getattr(op, _name), device="cuda", into=_name in INTO, chooses_device=True)(elementwise(_name, _otherwise(_name)))
@@ -74,6 +75,40 @@ def pow(input: Any, exponent: Any, out: Any = None) -> Any:
         if out is None and exponent <= np.iinfo(input.dtype).max:
             return xp.power(input, input.dtype.type(exponent))
     return _power(input, exponent, out=out)
+
+
+def _by_body(*operands: Any, out: Any = None) -> Any:
+    return NotImplemented
+
+
+# Composites: a formula for what it reaches, the body for all else.
+for _name in ("rsub", "frac"):
+    kernel(getattr(op, _name), device="cuda", into=True, chooses_device=True)(elementwise(_name, _by_body))
+
+
+@kernel(op.logit, device="cuda")
+def logit(input: Any, eps: Any) -> Any:
+    return run("logit", input) if eps is None else run("logit_within", input, float(eps), 1 - float(eps))
+
+
+@kernel(op.nan_to_num, device="cuda")
+def nan_to_num(input: Any, nan: Any, posinf: Any, neginf: Any) -> Any:
+    """Of floating-point numbers, with values that they hold."""
+    if input.dtype.kind not in "fV":
+        return NotImplemented
+    limit = largest(input.dtype)
+    given = zip((nan, posinf, neginf), (0.0, limit, -limit))
+    values = [float(default if value is None else value) for value, default in given]
+    if any(limit < abs(value) < float("inf") for value in values):
+        return NotImplemented
+    return run("nan_to_num", input, *values)
+
+
+@kernel(op.isclose, device="cuda")
+def isclose(input: Any, other: Any, rtol: float, atol: float, equal_nan: bool) -> Any:
+    if input.dtype != other.dtype or not (rtol >= 0 and atol >= 0):
+        return NotImplemented
+    return run("isclose_nan" if equal_nan else "isclose", input, other, float(rtol), float(atol))
 
 
 @kernel(op.where, device="cuda")
