@@ -49,23 +49,28 @@ def product(now: Any, a: Any, b: Any) -> Any:
 
     float32 is multiplied in TensorFloat-32 where that is allowed (precision.py).
     """
+    out = now.empty((*a.shape[:-1], b.shape[-1]), a.dtype, now.index_of(a))
+    product_into(now, out, a, b)
+    return out
+
+
+def product_into(now: Any, out: Any, a: Any, b: Any, add: bool = False) -> None:
+    """Write a @ b to a row-major array, or add it to what is there; of half precision `out` may be float32."""
     (a, a_layout), (b, b_layout) = _readable(a), _readable(b)
     index = now.index_of(a)
-    out = now.empty((*a.shape[:-1], b.shape[-1]), a.dtype, index)
     (a_op, a_lead, a_batch), (b_op, b_lead, b_batch) = a_layout, b_layout
     M, K, N = a.shape[-2], a.shape[-1], b.shape[-1]
     batches = a.shape[0] if a.ndim == 3 else 1
     number, compute, scalar = NUMBERS[a.dtype.name]
     if number == CUDA_R_32F and products_in_tf32():
         compute = COMPUTE_32F_FAST_TF32
-    one, zero = np.ones(1, scalar), np.zeros(1, scalar)
+    one, beta = np.ones(1, scalar), np.full(1, int(add), scalar)
     with now.module.cuda.Device(index):
         _call(now, index)(
             b_op, a_op, N, M, K, one.ctypes.data,
             now.pointer(b), number, b_lead, b_batch, now.pointer(a), number, a_lead, a_batch,
-            zero.ctypes.data, now.pointer(out), number, N, M * N, batches, compute, ALGORITHM_DEFAULT,
+            beta.ctypes.data, now.pointer(out), NUMBERS[out.dtype.name][0], N, M * N, batches, compute, ALGORITHM_DEFAULT,
         )  # fmt: skip
-    return out
 
 
 def _call(now: Any, index: int) -> Callable[..., None]:

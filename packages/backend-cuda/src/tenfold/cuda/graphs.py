@@ -11,7 +11,7 @@ import sys
 from types import TracebackType
 from typing import Any
 
-from tenfold.cuda import capturing, cublas, reports, runtime, seeding
+from tenfold.cuda import capturing, cublas, cublaslt, reports, runtime, seeding
 from tenfold.cuda.capturing import Capture
 from tenfold.cuda.kernels import recycling
 from tenfold.cuda.memory import empty_cache
@@ -67,6 +67,7 @@ class CUDAGraph:
         reports.words(now)
         with now.module.cuda.Device(chosen.device_index):
             cublas.prepared(chosen.device_index)
+            cublaslt.prepared(chosen.device_index)
         self._pool, self._stream, self._capture = pool_of(pool), chosen, Capture(now.module)
         recycling.clear()  # what comes back later must not be what a graph has taken
         self._allocating = now.module.cuda.using_allocator(self._pool.cupy_pool.malloc)

@@ -11,6 +11,8 @@ from typing import Any
 
 import numpy as np
 
+from tenfold.cuda.cublaslt import COMPUTE_32F, COMPUTE_32F_FAST_TF32, IN_ANY, IN_COMPUTE_TYPE, IN_ONE, TYPES
+
 F32 = np.dtype(np.float32)
 CONVOLUTIONS = True  # what backends.cudnn.allow_tf32 is at first
 
@@ -26,6 +28,33 @@ def products_in_tf32() -> bool:
     if switches is not None and switches.matmul.allow_tf32:
         return True
     return levels is not None and levels.get_float32_matmul_precision() != "highest"
+
+
+def product_mode(dtype: Any) -> tuple[int, int]:
+    """(in what the products of a dtype's matrices are summed, how several programs' parts of a sum may come together).
+
+    Half precision may be added up in its own dtype where `backends.cuda.matmul.allow_fp16_reduced_precision_reduction`, or that
+    of bf16, is True, as it is at first; a pair says beside it whether a sum may have parts at all.
+    """
+    try:
+        summed, switch = _MODES[dtype]
+    except KeyError:
+        summed, switch = _MODES.setdefault(dtype, (TYPES.get(dtype.name, (0, 0))[1], _SWITCHES.get(dtype.name, "")))
+    if switch == TF32:
+        return _IN_TF32 if products_in_tf32() else _IN_FLOAT32
+    if not switch or (switches := sys.modules.get("tenfold.backends.cuda")) is None:
+        return summed, IN_ANY
+    allowed = getattr(switches.matmul, switch)
+    reduced, in_parts = allowed if isinstance(allowed, tuple) else (allowed, True)
+    return summed, IN_ANY if reduced else IN_COMPUTE_TYPE if in_parts else IN_ONE
+
+
+TF32 = "allow_tf32"
+_IN_TF32, _IN_FLOAT32 = (COMPUTE_32F_FAST_TF32, IN_ANY), (COMPUTE_32F, IN_ANY)
+_SWITCHES = {
+    "float32": TF32, "float16": "allow_fp16_reduced_precision_reduction", "bfloat16": "allow_bf16_reduced_precision_reduction",
+}  # fmt: skip
+_MODES: dict[Any, tuple[int, str]] = {}
 
 
 def convolution_precision(dtype: Any) -> str:

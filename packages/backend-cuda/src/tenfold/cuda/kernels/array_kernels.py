@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from tenfold.cuda.kernels.eight_bits import is_eight, narrowed, widened
 from tenfold.cuda.kernels.elementwise import run
 from tenfold.cuda.runtime import xp
 from tenfold.dispatch.meta import Meta
@@ -28,6 +29,10 @@ def cast(array: Any, dtype: Any) -> Any:
         array = xp.asarray(array)
     if array.dtype == dtype:
         return array
+    if is_eight(array.dtype):
+        return cast(widened(array), dtype)
+    if is_eight(dtype):
+        return narrowed(cast(array, F32), dtype)
     result = run("cast", array, dtype=np.dtype(dtype)) if np.dtype(dtype).kind != "c" else NotImplemented
     return array.astype(dtype) if result is NotImplemented else result
 
