@@ -8,8 +8,8 @@ from typing import Any, NamedTuple
 
 from tenfold.cuda import runtime
 from tenfold.cuda.attaching import kernel
-from tenfold.cuda.kernels.conv import allocated, power
 from tenfold.cuda.kernels.handwritten import F64, FLOATS, Handwritten, contiguous, near, start, statistics_dtype
+from tenfold.cuda.kernels.planes import allocated, power
 from tenfold.dispatch.operators import op
 
 PROGRAMS = 512  # that a pass is shared out to, so that all of a GPU takes part
@@ -51,7 +51,7 @@ def _served(x: Any, *vectors: Any) -> bool:
     return all(v is None or v.dtype in FLOATS for v in vectors)
 
 
-def _arranged(x: Any) -> tuple[Any, tuple[int, int, int]]:
+def arranged(x: Any) -> tuple[Any, tuple[int, int, int]]:
     x = near(x)
     found = _flat(x)
     if found is None:
@@ -79,7 +79,7 @@ def fused_batch_norm(input: Any, weight: Any, bias: Any, running_mean: Any, runn
         return NotImplemented
     now = runtime.current()
     index = now.index_of(input)
-    x, steps = _arranged(input)
+    x, steps = arranged(input)
     tiles, channels, count = _tiles(x), x.shape[1], x.size // x.shape[1]
     kind = statistics_dtype(x.dtype)
     given = not training and running_mean is not None and running_var is not None
@@ -100,10 +100,10 @@ def fused_batch_norm(input: Any, weight: Any, bias: Any, running_mean: Any, runn
         "GIVEN": int(given),
         "SHARES": power(tiles.shares, 1, 64),
     }
-    unit = _unit(channels, length, steps, _arranged(out)[1])
+    unit = _unit(channels, length, steps, arranged(out)[1])
     program = Handwritten("channel_norm", _constants(tiles, x.dtype, unit, **flags), 8, by_address=True)
     vectors = (x if v is None else contiguous(v) for v in (weight, bias))
-    numbers = (count, tiles.share, tiles.shares, tiles.share, channels, length, *steps, *_arranged(out)[1], float(eps))
+    numbers = (count, tiles.share, tiles.shares, tiles.share, channels, length, *steps, *arranged(out)[1], float(eps))
     start(program, grid, (out, mean, var, rstd, x, *vectors, means, squares, *numbers), index)
     return out, mean, var, rstd
 
@@ -114,7 +114,7 @@ def fused_batch_norm_grad(grad: Any, input: Any, weight: Any, mean: Any, rstd: A
         return NotImplemented
     now = runtime.current()
     index = now.index_of(input)
-    (x, steps), (g, g_steps) = _arranged(input), _arranged(grad)
+    (x, steps), (g, g_steps) = arranged(input), arranged(grad)
     tiles, channels, count = _tiles(x), x.shape[1], x.size // x.shape[1]
     kind, length = statistics_dtype(x.dtype), prod(x.shape[2:])
     grid = (-(-channels // tiles.columns), tiles.shares)
@@ -126,9 +126,9 @@ def fused_batch_norm_grad(grad: Any, input: Any, weight: Any, mean: Any, rstd: A
     out = allocated(x.shape, x, index)
     g_weight, g_bias = (now.empty((channels,), kind, index) for _ in range(2))
     flags = {"WEIGHT": int(weight is not None), "TRAINING": int(training), "SHARES": power(tiles.shares, 1, 64)}
-    unit = _unit(channels, length, g_steps, steps, _arranged(out)[1])
+    unit = _unit(channels, length, g_steps, steps, arranged(out)[1])
     program = Handwritten("channel_norm_gradient", _constants(tiles, x.dtype, unit, **flags), 8, by_address=True)
     w = x if weight is None else contiguous(weight)
-    numbers = (count, tiles.shares, tiles.share, channels, length, *g_steps, *steps, *_arranged(out)[1])
+    numbers = (count, tiles.shares, tiles.share, channels, length, *g_steps, *steps, *arranged(out)[1])
     start(program, grid, (out, g_weight, g_bias, g, x, mean, rstd, w, sums, dots, *numbers), index)
     return out, g_weight, g_bias

@@ -7,10 +7,10 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-
-from tenfold.cuda import capturing, reports, runtime
+from tenfold.cuda import reports, runtime
 from tenfold.cuda.attaching import kernel
+from tenfold.cuda.kernels import nll, pointwise_loss  # noqa: F401 - these attach kernels of this family too
+from tenfold.cuda.kernels.counters import counters
 from tenfold.cuda.kernels.handwritten import (
     F64,
     FLOATS,
@@ -26,8 +26,6 @@ from tenfold.dispatch.operators import op
 
 REDUCTIONS = {"none": 0, "sum": 1, "mean": 2}
 CODE = reports.WORDS.index("cross_entropy")
-ZERO = np.broadcast_to(np.zeros((), np.int32), (1,))  # which a fill makes, without a copy
-_counters: dict[tuple[int, int], Any] = {}
 
 
 def _served(input: Any, target: Any, weight: Any) -> bool:
@@ -43,18 +41,6 @@ def _class_dim(input: Any) -> int:
 def _classes_last(input: Any) -> Any:
     """The array with the classes, the second of more than two dimensions, as the last one."""
     return input if input.ndim < 3 else input.transpose(0, *range(2, input.ndim), 1)
-
-
-def _counter(index: int) -> Any:
-    """A number of this GPU's current stream that is 0 between launches; in a graph one for each launch, set to 0 by the graph."""
-    now = runtime.current()
-    if capturing.CAPTURES and capturing.current() is not None:
-        return now.from_host(ZERO, index)
-    key = (index, now.stream_pointer(index))
-    found = _counters.get(key)
-    if found is None or type(found) is not now.array_type:
-        found = _counters[key] = now.from_host(ZERO, index)
-    return found
 
 
 @kernel(op.fused_cross_entropy, device="cuda")
@@ -74,7 +60,7 @@ def fused_cross_entropy(input: Any, target: Any, weight: Any, ignore_index: int,
     x = contiguous(moved)
     given = (x, contiguous(target), x if weight is None else contiguous(weight))
     numbers = (CODE, rows, width, int(ignore_index), float(label_smoothing))
-    start(found, grid, (loss, total, top, log_sum, partial, _counter(index), reports.words(now), *given, *numbers), index)
+    start(found, grid, (loss, total, top, log_sum, partial, counters(index), reports.words(now), *given, *numbers), index)
     if runtime.is_replaced():
         reports.check()
     return loss, total, top, log_sum

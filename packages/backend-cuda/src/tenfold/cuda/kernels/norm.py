@@ -7,16 +7,41 @@ from typing import Any
 
 from tenfold.cuda import runtime
 from tenfold.cuda.attaching import kernel
-from tenfold.cuda.kernels import batch_norm  # noqa: F401 - it attaches kernels of this family too
-from tenfold.cuda.kernels.handwritten import F64, FLOATS, Handwritten, contiguous, rows_of, start, statistics_dtype, tiled
+from tenfold.cuda.kernels import batch_norm, group_norm  # noqa: F401 - these attach kernels of this family too
+from tenfold.cuda.kernels.folds import sum_of_parts
+from tenfold.cuda.kernels.handwritten import (
+    F64,
+    FLOATS,
+    LONGEST,
+    TILE,
+    UNBOUNDED,
+    Handwritten,
+    contiguous,
+    rows_of,
+    start,
+    statistics_dtype,
+    tiled,
+)
 from tenfold.dispatch.operators import op
 
 SPLITS = 128  # groups of rows whose parameters' gradients are summed apart, so that all of a GPU takes part
 ROWS, COLUMNS = 32, 32
 
 
+def _sizes(input: Any, dims: int) -> tuple[int, int] | None:
+    return rows_of(input, dims, UNBOUNDED)
+
+
+def _dealt(name: str, rows: int, width: int, double: bool, **fixed: int) -> tuple[Handwritten, tuple[int, ...]]:
+    """(a kernel that holds whole rows, or for longer ones that which goes over one row in blocks; its grid)."""
+    if width <= LONGEST:
+        return tiled(name, rows, width, double, **fixed)
+    constants = (*fixed.items(), ("DOUBLE", int(double)), ("BLOCK", TILE // 2 if double else TILE))
+    return Handwritten(f"{name.removesuffix('_rows')}_long", constants, 16), (rows,)
+
+
 def _served(input: Any, dims: int, *parameters: Any) -> bool:
-    return rows_of(input, dims) is not None and all(p is None or (p.dtype in FLOATS and p.size) for p in parameters)
+    return _sizes(input, dims) is not None and all(p is None or (p.dtype in FLOATS and p.size) for p in parameters)
 
 
 def _forward(input: Any, dims: int, weight: Any, bias: Any, eps: float, centered: bool) -> Any:
@@ -24,12 +49,12 @@ def _forward(input: Any, dims: int, weight: Any, bias: Any, eps: float, centered
         return NotImplemented
     now = runtime.current()
     index = now.index_of(input)
-    rows, width = rows_of(input, dims)  # type: ignore[misc]
+    rows, width = _sizes(input, dims)  # type: ignore[misc]
     x = contiguous(input)
     out = now.empty(x.shape, x.dtype, index)
     lead = (*x.shape[: x.ndim - dims], *(1,) * dims)
     mean, rstd = (now.empty(lead, statistics_dtype(x.dtype), index) for _ in range(2))
-    found, grid = tiled(
+    found, grid = _dealt(
         "norm_rows",
         rows,
         width,
@@ -49,12 +74,12 @@ def _backward(grad: Any, input: Any, mean: Any, rstd: Any, dims: int, weight: An
         return NotImplemented
     now = runtime.current()
     index = now.index_of(input)
-    rows, width = rows_of(input, dims)  # type: ignore[misc]
+    rows, width = _sizes(input, dims)  # type: ignore[misc]
     g, x, rstd = contiguous(grad), contiguous(input), contiguous(rstd)
     mean = contiguous(mean) if centered else rstd
     double = x.dtype == F64
     out = now.empty(x.shape, x.dtype, index)
-    found, grid = tiled("norm_gradient", rows, width, double, CENTERED=int(centered), WEIGHT=int(weight is not None))
+    found, grid = _dealt("norm_gradient", rows, width, double, CENTERED=int(centered), WEIGHT=int(weight is not None))
     start(found, grid, (out, g, x, mean, rstd, x if weight is None else contiguous(weight), rows, width), index)
     splits = max(1, min(SPLITS, rows // ROWS))
     kind = statistics_dtype(x.dtype)
@@ -64,7 +89,7 @@ def _backward(grad: Any, input: Any, mean: Any, rstd: Any, dims: int, weight: An
     grid = (-(-width // COLUMNS), splits)
     start(sum_kernel, grid, (*sums, g, x, mean, rstd, rows, width, -(-rows // splits)), index)
     shape = x.shape[x.ndim - dims :]
-    parts = [(s.sum(axis=0) if splits > 1 else s).reshape(shape) for s in sums[: 2 if centered else 1]]
+    parts = [(sum_of_parts(s) if splits > 1 else s).reshape(shape) for s in sums[: 2 if centered else 1]]
     assert prod(shape) == width
     return (out, *parts)
 

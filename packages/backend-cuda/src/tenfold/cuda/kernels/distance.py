@@ -1,0 +1,55 @@
+"""Cosines and distances of pairs of rows, one launch, and their gradients, another: the operators of tenfold-nn."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tenfold.cuda import runtime
+from tenfold.cuda.attaching import kernel
+from tenfold.cuda.kernels.handwritten import F64, FLOATS, Handwritten, contiguous, start, statistics_dtype
+from tenfold.cuda.kernels.planes import power
+from tenfold.dispatch.operators import op
+
+BLOCK = 1024
+MOST = 2**30
+KINDS = {"distance": 0, "cosine": 1}
+
+
+def _served(a: Any, b: Any) -> bool:
+    return (
+        a.dtype in FLOATS and a.dtype == b.dtype and a.shape == b.shape and a.ndim > 0 and 0 < a.shape[-1] <= MOST and a.size > 0
+    )
+
+
+def _program(name: str, kind: str, dtype: Any, width: int, rows: int) -> tuple[Handwritten, int, int]:
+    """(the kernel, its rows, its columns)."""
+    columns = power(width, 1, BLOCK)
+    each = max(1, min(BLOCK // columns, power(rows, 1, BLOCK)))
+    fixed = ("COSINE", KINDS[kind]), ("DOUBLE", int(dtype == F64)), ("ROWS", each), ("BLOCK", columns)
+    return Handwritten(name, fixed), each, columns
+
+
+@kernel(op.fused_row_pairs, device="cuda")
+def fused_row_pairs(x1: Any, x2: Any, kind: str, eps: float) -> Any:
+    if not _served(x1, x2):
+        return NotImplemented
+    now, width = runtime.current(), x1.shape[-1]
+    index, rows = now.index_of(x1), x1.size // width
+    out = now.empty(x1.shape[:-1], x1.dtype, index)
+    lengths = now.empty((1 + KINDS[kind], *x1.shape[:-1]), statistics_dtype(x1.dtype), index)
+    program, each, _ = _program("row_pairs", kind, x1.dtype, width, rows)
+    start(program, (-(-rows // each),), (out, lengths, contiguous(x1), contiguous(x2), rows, width, float(eps)), index)
+    return out, lengths
+
+
+@kernel(op.fused_row_pairs_grad, device="cuda")
+def fused_row_pairs_grad(grad: Any, x1: Any, x2: Any, result: Any, lengths: Any, kind: str, eps: float) -> Any:
+    if not _served(x1, x2) or grad.dtype not in FLOATS or x1.shape[-1] > 65535 * BLOCK:
+        return NotImplemented
+    now, width = runtime.current(), x1.shape[-1]
+    index, rows = now.index_of(x1), x1.size // width
+    to_a, to_b = (now.empty(x1.shape, x1.dtype, index) for _ in range(2))
+    program, each, columns = _program("row_pairs_gradient", kind, x1.dtype, width, rows)
+    given = (contiguous(x) for x in (grad, x1, x2, result, lengths))
+    start(program, (-(-rows // each), -(-width // columns)), (to_a, to_b, *given, rows, width, float(eps)), index)
+    return to_a, to_b

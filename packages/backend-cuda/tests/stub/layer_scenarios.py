@@ -1,0 +1,86 @@
+"""Scenarios of layers that are few launches: losses, dropout, norms of groups, recurrence."""
+
+# ruff: noqa: B023 - calls are made inside the loops
+
+from __future__ import annotations
+
+import stub
+from scenarios import DEVICE, array, quiet
+
+import tenfold
+from tenfold import cuda, nn
+from tenfold.nn import functional as F
+
+
+def trained(call, *shapes):
+    """What a call and its gradient give the device to do."""
+    tensors, seeds = [array(*shape) for shape in shapes], {}
+
+    def run():
+        result = call(*[t.detach().requires_grad_() for t in tensors])
+        shape = tuple(result.shape)
+        if shape not in seeds:
+            seeds[shape] = array(*shape)
+        result.backward(seeds[shape])
+
+    return quiet(stub.settled(run))
+
+
+def case_a_loss_with_its_gradient_is_two_launches():
+    t, classes, p = array(64, 32), tenfold.zeros(64, dtype=tenfold.int64, device=DEVICE), array(32)
+    for reduction in ("mean", "sum", "none"):
+        for loss in (F.mse_loss, F.l1_loss, F.smooth_l1_loss, F.huber_loss, F.binary_cross_entropy, F.soft_margin_loss,
+                     F.binary_cross_entropy_with_logits, F.poisson_nll_loss, F.hinge_embedding_loss):  # fmt: skip
+            assert len(trained(lambda x: loss(x, t, reduction=reduction), (64, 32)).launches) == 2, loss
+        work = trained(lambda x: F.nll_loss(x, classes, p, reduction=reduction), (64, 32))
+        assert work.names == ["pick_losses", "pick_gradient"]
+    work = trained(lambda x: F.binary_cross_entropy_with_logits(x, t, p, pos_weight=p), (64, 32))
+    assert len(work.launches) == 2
+    assert len(trained(lambda x: F.kl_div(x, t, reduction="batchmean"), (64, 32)).launches) == 2
+    big = trained(lambda x: F.mse_loss(x, x.detach()), (4096, 1056)).launches[0]
+    assert big.grid[0] <= 1056
+
+
+def case_dropout_is_one_launch_also_where_it_is_recorded():
+    for drop in (F.dropout, lambda x: F.alpha_dropout(x, 0.5, True), lambda x: tenfold.native_dropout(x, 0.5, True)[0]):
+        assert [name.split("_f_")[0] for name in trained(drop, (64, 32)).names] == ["drop_samples", "drop"]
+    x, graph = array(64, 32), cuda.CUDAGraph()
+    F.dropout(x)
+    with cuda.graph(graph):
+        work = stub.work(lambda: F.dropout(x))
+    assert work.names == ["drop_samples"]
+    assert len(trained(lambda x: F.dropout2d(x), (4, 8, 6, 6)).launches) == 3
+
+
+def case_norms_of_groups_and_of_long_rows():
+    work = trained(lambda x, w, b: F.group_norm(x, 2, w, b), (4, 8, 6, 6), (8,), (8,))
+    assert work.names == ["channel_moments", "group_norm", "plane_slopes", "group_norm_gradient", "plane_parameters"]
+    assert len(trained(lambda x: F.instance_norm(x), (4, 8, 6, 6)).launches) == 5
+    work = trained(lambda x, w, b: F.layer_norm(x, (70000,), w, b), (2, 70000), (70000,), (70000,))
+    assert work.names == ["norm_long", "norm_gradient_long", "norm_parameters"]
+
+
+def case_a_step_of_a_recurrence_is_a_product_and_a_launch():
+    T, x = 10, array(10, 4, 16)
+    for model, extra in ((nn.LSTM(16, 32), 2), (nn.GRU(16, 32), 1), (nn.RNN(16, 32), 1)):
+        model = model.to(DEVICE)
+        with tenfold.no_grad():
+            work = quiet(stub.settled(lambda: model(x)))
+        assert len(work.launches) <= T + extra, work
+        assert work.products == T + 1, work
+
+        def step():
+            model(x)[0].backward(seed)
+
+        seed = array(T, 4, 32)
+        step()
+        for p in model.parameters():
+            p.grad = None
+        work = stub.work(step)
+        assert len(work.launches) <= 2 * T + 20, work
+        assert not {"sync", "to_host", "to_device"} & set(work.counts)
+
+
+def case_cosines_and_distances_of_rows_with_gradients_are_two_launches():
+    for call in (lambda x, y: F.cosine_similarity(x, y), F.pairwise_distance):
+        assert trained(call, (64, 32), (64, 32)).names == ["row_pairs", "row_pairs_gradient"]
