@@ -65,6 +65,10 @@ def test_half_precision(dtype):
     compare(((1, 2, 70, 16), (1, 2, 140, 16), (1, 2, 140, 16)), dtype, is_causal=True)
 
 
+def test_heads_of_many_features():
+    compare(((1, 1, 5, 300), (1, 1, 9, 300), (1, 1, 9, 20)), tenfold.bfloat16, is_causal=True)
+
+
 MASKS = {
     "one for all": (7,), "queries and keys": (5, 7), "of heads": (3, 5, 7), "of batches": (2, 1, 1, 7), "of both": (2, 3, 5, 7),
 }  # fmt: skip

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import tenfold
+from tenfold.cuda.kernels import planes
 from tenfold.nn import functional as F
 from tenfold.testing.tolerances import implementation
 
@@ -44,6 +45,10 @@ CONVOLUTIONS = {
     "dilation": ((1, 2, 9, 9), (3, 2, 3, 3), {"dilation": (2, 1), "padding": 1}),
     "groups": ((2, 6, 5, 5), (9, 2, 3, 3), {"groups": 3}),
     "depthwise": ((2, 4, 6, 6), (4, 1, 3, 3), {"groups": 4, "padding": 1}),
+    "steps and dilation without a common divisor": ((1, 3, 11, 13), (4, 3, 3, 3), {"stride": (2, 3), "dilation": (3, 2)}),
+    "steps and dilation with one": ((1, 3, 13, 9), (4, 3, 2, 2), {"stride": (4, 3), "dilation": (2, 3), "padding": 2}),
+    "steps larger than windows": ((1, 17, 9, 7), (3, 17, 2, 1), {"stride": (3, 4)}),
+    "two channels for each": ((1, 3, 7, 6), (6, 1, 3, 2), {"groups": 3, "stride": 2, "padding": 1}),
     "many channels": ((2, 20, 5, 5), (24, 20, 3, 3), {"padding": 1}),
     "pointwise": ((2, 18, 4, 4), (17, 18, 1, 1), {"stride": 2}),
     "one dimension": ((2, 3, 12), (4, 3, 5), {"stride": 2, "padding": 2}),
@@ -82,6 +87,27 @@ def test_transposed_convolution(name):
     function = getattr(F, f"conv_transpose{len(shape) - 2}d")
     for expected, got in both(lambda x, w: function(x, w, **options), drawn(shape), drawn(weight, seed=1)):
         assert_close(got, expected, 20, name)
+
+
+@pytest.mark.parametrize("last", [False, True])
+def test_depthwise_convolution_of_layouts_and_double_precision(last):
+    for shape, weight, groups in (
+        ((2, 6, 6, 5), (6, 1, 3, 3), 6),
+        ((1, 4, 5, 5), (4, 2, 3, 3), 2),
+        ((1, 3, 5, 5), (4, 3, 3, 3), 1),
+    ):
+        x, w = drawn(shape, tenfold.float64), drawn(weight, tenfold.float64, 1)
+        x = x.contiguous(memory_format=tenfold.channels_last) if last else x
+        *planes, windows = both(lambda x, w, g=groups: F.conv2d(x, w, stride=2, padding=1, groups=g), x, w)
+        for expected, got in (*planes, [t.flatten() for t in windows]):  # of one channel strides say nothing
+            assert_close(got, expected, 20)
+
+
+def test_gradients_of_windows_are_summed_by_shares(monkeypatch):
+    monkeypatch.setattr(planes, "FEWEST", 16)
+    for weight, groups in (((4, 4, 3, 3), 1), ((4, 1, 3, 3), 4)):
+        for expected, got in both(lambda x, w, g=groups: F.conv2d(x, w, groups=g), drawn((2, 4, 9, 9)), drawn(weight, seed=1)):
+            assert_close(got, expected, 20)
 
 
 def test_gradients_of_gradients_of_convolution():

@@ -64,3 +64,23 @@ def case_sequences_of_variable_length_are_two_launches_and_wait_for_nothing():
     assert work.launches[1].grid == (4 * 3, 1, 1)
     with cuda.graph(cuda.CUDAGraph()):
         assert stub.work(run).names == names
+
+
+def case_few_queries_to_many_keys_are_two_launches_that_busy_a_gpu():
+    q, k = array(2, 8, 1, 64, dtype=tenfold.bfloat16), array(2, 2, 8192, 64, dtype=tenfold.bfloat16)
+    work = quiet(stub.settled(lambda: F.scaled_dot_product_attention(q, k, k, enable_gqa=True)))
+    assert work.names == ["attend_share", "merge_shares"]
+    assert work.launches[0].grid == (4, 32, 1)  # of keys, shared by the four heads of a group
+
+
+def case_keys_in_pages_are_read_where_they_lie():
+    q, k = array(2, 4, 64, dtype=tenfold.bfloat16), array(9, 16, 2, 64, dtype=tenfold.bfloat16)
+    starts, used = array(3, dtype=tenfold.int32), array(2, dtype=tenfold.int32)
+    table = array(2, 64, dtype=tenfold.int32)
+
+    def run():
+        varlen_attn(q, k, k, starts, None, 1, 1024, enable_gqa=True, seqused_k=used, block_table=table)
+
+    assert quiet(stub.settled(run)).names == ["sequence_table", "attend_share", "merge_shares"]
+    with cuda.graph(cuda.CUDAGraph()):
+        assert stub.work(run).names == ["sequence_table", "attend_share", "merge_shares"]

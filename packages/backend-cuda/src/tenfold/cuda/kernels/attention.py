@@ -1,6 +1,7 @@
 """Attention in one launch and its gradients in three, without the matrix of scores: the operators of tenfold-nn.
 
-float32, float16 and bfloat16 with at most 256 features a head; all else goes through the bodies.
+float32, float16 and bfloat16 with at most 512 features a head (float32: 256); all else goes through the bodies. Few queries to
+many keys are decoding.py's.
 """
 
 from __future__ import annotations
@@ -9,48 +10,19 @@ from collections.abc import Sequence
 from math import ceil, prod, sqrt
 from typing import Any, NamedTuple
 
-from tenfold.cuda import runtime
+from tenfold.cuda import runtime, tuning
 from tenfold.cuda.attaching import kernel
-from tenfold.cuda.kernels.conv import power
-from tenfold.cuda.kernels.handwritten import F32, F64, FLOATS, Handwritten, contiguous, start
+from tenfold.cuda.kernels import cudnn_attention, decoding
+from tenfold.cuda.kernels.handwritten import F32, FLOATS, Handwritten, contiguous, start
+from tenfold.cuda.kernels.heads import MOST, Call, fit, groups_of, heads_of, wide_of
+from tenfold.cuda.kernels.planes import power
 from tenfold.cuda.precision import products_in_tf32
 from tenfold.cuda.sampling import noted
 from tenfold.dispatch.operators import op
 
-MOST = 256  # features of a head
 SLOPE_ROWS = 16
 # What the programs' other form takes: attention over sequences of different lengths (varlen.py).
 NO_TABLE: tuple[tuple[str, Any], ...] = (("TABLE", 0), ("BEHIND", 0), ("table_ptr", None), ("left", 0), ("right", 0))
-
-
-class Heads(NamedTuple):
-    """An array (*, T, E) as (batch, head, T, E), and its first three strides in elements; features are neighbours."""
-
-    array: Any
-    strides: tuple[int, int, int]
-
-
-def _heads(x: Any) -> Heads:
-    lead = x.shape[:-2]
-    if x.strides[-1] != x.dtype.itemsize and x.shape[-1] > 1:
-        x = contiguous(x)
-    if len(lead) > 2:
-        x = contiguous(x).reshape(prod(lead[:-1]), *x.shape[-3:])
-    while x.ndim < 4:
-        x = x[None]
-    b, h, t = (s // x.dtype.itemsize for s in x.strides[:3])
-    return Heads(x, (b, h, t))
-
-
-def _groups(query: Any, key: Any, value: Any) -> tuple[Any, Any, Any, int]:
-    """(q, k, v, heads of q for each of k): keys and values that are repeated along the last dimension of heads are read once."""
-    lead = query.shape[:-2]
-    if len(lead) < 2 or lead[-1] == 1 or key.strides[-3] or value.strides[-3]:
-        return query, key, value, 1
-    outer, inner = query.strides[-4:-2]
-    together = query if outer == inner * lead[-1] else contiguous(query)
-    heads = (*lead[:-2], lead[-2] * lead[-1], *query.shape[-2:])
-    return together.reshape(heads), key[..., 0, :, :], value[..., 0, :, :], lead[-1]
 
 
 def _mask(mask: Any, query: Any, keys: int, grouped: bool) -> tuple[Any, tuple[int, int, int, int]] | None:
@@ -81,28 +53,10 @@ def _kind_of_mask(mask: Any) -> int:
     return 0 if mask is None else 1 if mask.dtype.kind == "b" else 2
 
 
-def fit(query: Any, key: Any, value: Any) -> bool:
-    """Whether the programs compute in their dtype and with as many features."""
-    first = query.dtype
-    if first not in FLOATS or first == F64 or not first == key.dtype == value.dtype or 0 in (query.size, key.size, value.size):
-        return False
-    return max(query.shape[-1], value.shape[-1]) <= MOST
-
-
 def _served(query: Any, key: Any, value: Any, mask: Any) -> bool:
     if not fit(query, key, value) or not query.shape[:-2] == key.shape[:-2] == value.shape[:-2]:
         return False
     return mask is None or mask.dtype.kind == "b" or mask.dtype in FLOATS
-
-
-class Call(NamedTuple):
-    """What the programs of one attention have in common."""
-
-    arrays: tuple[Any, ...]  # q, k, v, and mask and words of dropout, or the table of sequences
-    numbers: tuple[Any, ...]
-    constants: tuple[tuple[str, Any], ...]
-    heads: int  # of all batches
-    device: int  # the number of the GPU
 
 
 class Dropout(NamedTuple):
@@ -125,11 +79,11 @@ def _call(
 ) -> Call | None:
     if not _served(query, key, value, mask):
         return None
-    shaped, (query, key, value, group) = query, _groups(query, key, value)
+    shaped, (query, key, value, group) = query, groups_of(query, key, value)
     found = (query, (0, 0, 0, 0)) if mask is None else _mask(mask, shaped, key.shape[-2], group > 1)
     if found is None:
         return None
-    q, k, v = map(_heads, (query, key, value))
+    q, k, v = map(heads_of, (query, key, value))
     E, V = query.shape[-1], value.shape[-1]
     steps = (*q.strides, *k.strides, *v.strides)
     factor = 1 / sqrt(max(1, E)) if scale is None else float(scale)
@@ -152,32 +106,41 @@ def sizes(steps: tuple[int, ...], dtype: Any, E: int, V: int) -> tuple[tuple[str
     )  # fmt: skip
 
 
-def tiles(name: str, call: tuple[tuple[str, Any], ...], dtype: Any) -> tuple[int, int, int, int]:
-    """(queries, keys, warps, stages) of a program's block: as many as its shared memory and registers hold."""
+def tiles(name: str, call: tuple[tuple[str, Any], ...], dtype: Any) -> list[tuple[int, int, int, int]]:
+    """(queries, keys, warps, stages) of a program's block, what its shared memory and registers hold: a guess, then others."""
     constants = dict(call)
-    wide = max(constants["WIDE_E"], constants["WIDE_V"])
+    wide = wide_of(constants)
     if dtype == F32:
-        return (32, 32, 4, 1) if wide <= 128 else (16, 16, 4, 1)  # not by tensor cores: large ones take long to compile
+        return [(32, 32, 4, 1) if wide <= 128 else (16, 16, 4, 1)]  # not by tensor cores: large ones take long to compile
     warps = 4 if wide <= 64 and not constants["DROPS"] else 8  # random bits take registers
+    if wide > 256:
+        return [(32, 32, 8, 1)] if name == "attend" else [(16, 32, 8, 1)]
     if name == "attend":
-        return (128, 64, warps, 3 if wide <= 64 else 2) if wide <= 128 else (64, 32, 8, 2)
-    if wide <= 128:
-        return (64, 64, warps, 2)
-    return (32, 32, 8, 1)
+        if wide > 128:
+            return [(64, 32, 8, 2), (64, 64, 8, 1), (32, 64, 4, 2)]
+        return [(128, 64, warps, 3 if wide <= 64 else 2), (128, 128, 8, 2), (64, 64, 4, 3), (128, 32, 4, 3), (128, 64, 8, 3)]
+    if wide > 128:
+        return [(32, 32, 8, 1), (32, 64, 8, 1), (64, 32, 8, 1)]
+    return [(64, 64, warps, 2), (64, 128, 8, 2), (128, 64, 8, 2), (32, 64, 4, 2), (64, 64, 4, 1)]
 
 
-def program_of(name: str, constants: tuple[tuple[str, Any], ...], dtype: Any) -> Handwritten:
+def program_of(name: str, constants: tuple[tuple[str, Any], ...], dtype: Any, tile: tuple[int, ...] | None = None) -> Handwritten:
     """The program with its block's sizes."""
-    rows, columns, warps, stages = tiles(name, constants, dtype)
+    rows, columns, warps, stages = tile or tiles(name, constants, dtype)[0]
     return Handwritten(name, (*constants, ("ROWS", rows), ("COLUMNS", columns)), warps, stages, True)
 
 
 def launch(name: str, call: Call, results: Sequence[Any], given: tuple[Any, ...], more: tuple[Any, ...]) -> None:
     """Run a program for each block of queries, or of keys, of each head."""
-    program = program_of(name, call.constants, call.arrays[0].dtype)
-    fixed, (queries, keys, *_) = dict(program.fixed), call.numbers
-    blocks = -(-keys // fixed["COLUMNS"]) if name == "attention_to_keys" else -(-queries // fixed["ROWS"])
-    start(program, (blocks * call.heads,), (*results, *given, *call.arrays, *more, *call.numbers), call.device)
+    dtype, (queries, keys, *_) = call.arrays[0].dtype, call.numbers
+
+    def run(tile: tuple[int, ...]) -> None:
+        program = program_of(name, call.constants, dtype, tile)
+        blocks = -(-keys // tile[1]) if name == "attention_to_keys" else -(-queries // tile[0])
+        start(program, (blocks * call.heads,), (*results, *given, *call.arrays, *more, *call.numbers), call.device)
+
+    problem = (dtype.name, *call.constants, queries, keys, call.heads)
+    run(tuning.chosen(name, problem, tiles(name, call.constants, dtype), run, call.device))
 
 
 def words(query: Any, key: Any, value: Any, mask: Any) -> Any:
@@ -194,7 +157,13 @@ def _mask_is_odd(query: Any, key: Any, mask: Any) -> bool:
 
 @kernel(op.fused_attention, device="cuda")
 def fused_attention(query: Any, key: Any, value: Any, attn_mask: Any, is_causal: bool, scale: float | None) -> Any:
-    return attended(_call(query, key, value, attn_mask, is_causal, scale), query, value)
+    by_cudnn = cudnn_attention.attended(query, key, value, attn_mask, is_causal, scale)
+    if by_cudnn is not None:
+        return by_cudnn
+    call = _call(query, key, value, attn_mask, is_causal, scale)
+    if call is not None and decoding.serves(call, query.shape[-2], key.shape[-2], is_causal):
+        return decoding.attended(call, query, value.shape[-1])
+    return attended(call, query, value)
 
 
 @kernel(op.fused_dropped_attention, device="cuda")
@@ -228,6 +197,10 @@ def fused_attention_grad(
     is_causal: bool,
     scale: float | None,
 ) -> Any:
+    given = (query, key, value)
+    by_cudnn = cudnn_attention.gradients(grad, given, output, log_sum_exp, attn_mask, is_causal, scale)
+    if by_cudnn is not None:
+        return by_cudnn
     call = _call(query, key, value, attn_mask, is_causal, scale)
     return gradients(call, grad, (query, key, value), output, log_sum_exp)
 

@@ -1,55 +1,52 @@
 """Convolution and its two gradients by implicit products, of one to three dimensions: the operators of tenfold-nn.
 
-float32, float16 and bfloat16; other dtypes, and planes of more than 2**31 elements, go through the operators' bodies.
+Of floating dtypes; complex numbers, and planes of more than 2**31 elements, go through the operators' bodies. Groups of a few
+channels are grouped.py's.
 """
 
 from __future__ import annotations
 
-from math import prod
-from typing import Any, NamedTuple
+from math import gcd, prod
+from typing import Any
 
-from tenfold.cuda import runtime
+from tenfold.cuda import runtime, tuning
 from tenfold.cuda.attaching import kernel
-from tenfold.cuda.kernels.array_kernels import cast
-from tenfold.cuda.kernels.handwritten import F32, F64, FLOATS, Handwritten, contiguous, near, start
+from tenfold.cuda.kernels import cudnn_conv, grouped
+from tenfold.cuda.kernels.handwritten import F64, FLOATS, Handwritten, contiguous, near, start, statistics_dtype
+from tenfold.cuda.kernels.planes import Planes, allocated, channels_last, planes, power, shared, summed, window_constants
 from tenfold.cuda.precision import convolution_precision
 from tenfold.dispatch.operators import op
 
 FEW = 16  # channels below which the sum runs over channels and taps at once
-PROGRAMS = 256  # that a gradient of windows is shared out to, so that all of a GPU takes part
-FEWEST = 512  # positions of a share of it
+TILES = (
+    (128, 128, 32, 8, 3),
+    (128, 64, 64, 4, 3),
+    (64, 128, 64, 8, 3),
+    (256, 64, 32, 8, 3),
+    (64, 64, 64, 4, 4),
+    (32, 64, 64, 4, 4),
+)
+WINDOW_TILES = ((64, 64, 32, 4, 3), (128, 64, 32, 8, 3), (64, 128, 32, 8, 3), (64, 64, 64, 4, 3), (32, 64, 64, 4, 3))
 
 
-class Planes(NamedTuple):
-    """An array (N, C, *S) as five sizes and strides in elements."""
+def rests(window: tuple[tuple[str, int], ...]) -> tuple[tuple[str, int], ...]:
+    """For each dimension the common divisor of dilation and step, and the inverse of the dilation among rests by the step.
 
-    sizes: tuple[int, ...]
-    strides: tuple[int, ...]
-
-
-def planes(array: Any) -> Planes:
-    """The array's geometry, dimensions of size 1 in front of its spatial ones."""
-    missing = (0,) * (5 - array.ndim)
-    own = tuple(0 if n == 1 else s // array.dtype.itemsize for n, s in zip(array.shape, array.strides))
-    ones = (1,) * len(missing)
-    return Planes((*array.shape[:2], *ones, *array.shape[2:]), (*own[:2], *missing, *own[2:]))
-
-
-def _three(values: Any, default: int) -> tuple[int, ...]:
-    return (*(default,) * (3 - len(values)), *map(int, values))
-
-
-def window_constants(kernel_size: Any, stride: Any, padding: Any, dilation: Any) -> tuple[tuple[str, int], ...]:
-    """The constants of a window, by the names that the programs give them."""
-    found = []
-    for letter, values, default in (("K", kernel_size, 1), ("S", stride, 1), ("P", padding, 0), ("D", dilation, 1)):
-        found += [(letter + axis, n) for axis, n in zip("DHW", _three(values, default))]
-    return tuple(found)
+    >>> rests(window_constants((3,), (4,), (1,), (3,)))[2::3]
+    (('CW', 1), ('IW', 3))
+    """
+    given, common, inverse = dict(window), [], []
+    for axis in "DHW":
+        step, dilation = given["S" + axis], given["D" + axis]
+        divisor = gcd(step, dilation)
+        common.append(("C" + axis, divisor))
+        inverse.append(("I" + axis, pow(dilation // divisor, -1, step // divisor) if step > divisor else 0))
+    return (*common, *inverse)
 
 
 def _served(*arrays: Any) -> bool:
     first = arrays[0]
-    if first.dtype not in FLOATS or first.dtype == F64:
+    if first.dtype not in FLOATS:
         return False
     return all(a is None or (a.dtype == first.dtype and 0 < a.size < 2**31 and a.ndim <= 5) for a in arrays)
 
@@ -59,53 +56,63 @@ def sixteenths(*planes: Planes) -> bool:
     return all(p.sizes[1] % 16 == 0 and not any(s % 16 for s in (p.strides[0], *p.strides[2:])) for p in planes)
 
 
-def power(n: int, least: int, most: int) -> int:
-    """The power of 2 that is not less than n, within limits that are such powers."""
-    return max(least, min(most, 1 << max(n - 1, 0).bit_length()))
+def _last(x: Any, weight: Any) -> bool:
+    """Whether a convolution's result lies channels last."""
+    return channels_last(x) or (x.ndim > 3 and channels_last(weight))
 
 
-def channels_last(x: Any) -> bool:
-    """Whether an array (N, C, *S) lies channels last in memory, and in no other way."""
-    return bool(x.ndim > 2 and x.shape[1] > 1 and prod(x.shape[2:]) > 1 and x.strides[1] == x.dtype.itemsize)
-
-
-def allocated(shape: tuple[int, ...], like: Any, index: int, last: bool | None = None) -> Any:
-    """An array (N, C, *S) of the dtype of another, channels last in memory if those of `like` are."""
-    now = runtime.current()
-    if not (channels_last(like) if last is None else last):
-        return now.empty(shape, like.dtype, index)
-    block = now.empty((shape[0], *shape[2:], shape[1]), like.dtype, index)
-    return block.transpose((0, len(shape) - 1, *range(1, len(shape) - 1)))
-
-
-def _correlated(x: Any, weight: Any, bias: Any, shape: tuple[int, ...], window: Any, groups: int, transposed: bool) -> Any:
+def correlated(x: Any, weight: Any, bias: Any, shape: tuple[int, ...], window: Any, groups: int, transposed: bool) -> Any:
     """The correlation of x with the windows of `weight`, or its transpose, of a shape (N, C, *S)."""
+    if grouped.serves(x.shape[1] // groups, shape[1] // groups, groups, prod(weight.shape[2:])):
+        return grouped.correlated(x, weight, bias, shape, window, groups, transposed)
     now, x, weight = runtime.current(), near(x), near(weight)
     index = now.index_of(x)
-    out = allocated(shape, x, index, channels_last(x) or (x.ndim > 3 and channels_last(weight)))
+    out = allocated(shape, x, index, _last(x, weight))
     source, result, windows = planes(x), planes(out), planes(weight)
     inputs, outputs = x.shape[1] // groups, shape[1] // groups
     to, of = (1, 0) if transposed else (0, 1)
-    positions = out.size // shape[1]
-    columns = power(outputs, 16, 128 if positions >= 4096 else 64)
-    rows = power(positions, 16, 128 if columns <= 64 else 64)
+    steps = dict(window)
+    apart = (steps["SD"], steps["SH"], steps["SW"]) if transposed else (1, 1, 1)  # results that meet the same taps
+    positions = shape[0] * prod(-(-n // s) for n, s in zip(result.sizes[2:], apart))
     flat = inputs < FEW
-    inner = power(inputs * prod(weight.shape[2:]) if flat else inputs, 16, 32)
+    depth = inputs * prod(weight.shape[2:]) if flat else inputs
     strides = windows.strides
-    whole = not (inputs % 16 or outputs % 16 or any(s % 16 for s in (strides[to], *strides[2:])))
+    near_windows = 1 if strides[of] == 1 else 2 if strides[to] == 1 else 0
+    apart_windows = (*(s for s in strides[:2] if s != 1), *strides[2:])
+    whole = not (inputs % 16 or outputs % 16 or any(s % 16 for s in apart_windows))
     aligned = whole and sixteenths(source, result)
     constants = (
         ("BIAS", int(bias is not None)), ("TRANSPOSED", int(transposed)), ("FLAT", int(flat)),
-        ("UNIT", int(source.strides[1] == 1)), ("UNIT_W", int(strides[of] == 1)), ("LAST", int(result.strides[1] == 1)),
-        ("ALIGNED", int(aligned)), ("PRECISION", convolution_precision(x.dtype)), *window,
-        ("ROWS", rows), ("COLUMNS", columns), ("INNER", inner),
+        ("UNIT", int(source.strides[1] == 1)), ("UNIT_W", near_windows), ("LAST", int(result.strides[1] == 1)),
+        ("ALIGNED", int(aligned)), ("PRECISION", convolution_precision(x.dtype)), *window, *rests(window),
     )  # fmt: skip
-    program = Handwritten("correlate", constants, 8 if rows * columns > 8192 else 4, 3, True)
     numbers = (positions, inputs, outputs, *source.sizes[2:], *result.sizes[2:], *source.strides, *result.strides)
-    grid = (-(-positions // rows), -(-outputs // columns), groups)
     arguments = (out, x, weight, x if bias is None else contiguous(bias), *numbers, strides[to], strides[of], *strides[2:])
-    start(program, grid, arguments, index)
+
+    def run(tile: tuple[int, ...]) -> None:
+        rows, columns, inner, warps, stages = tile
+        sizes = (("ROWS", rows), ("COLUMNS", columns), ("INNER", inner))
+        grid = (-(-positions // rows) * prod(apart), -(-outputs // columns), groups)
+        start(Handwritten("correlate", (*constants, *sizes), warps, stages, True), grid, arguments, index)
+
+    problem = (x.dtype.name, int(transposed), *window, int(flat), int(aligned), outputs, depth, groups, positions)
+    run(tuning.chosen("correlate", problem, tiles(x.dtype, positions, outputs, depth), run, index))
     return out
+
+
+def tiles(dtype: Any, positions: int, outputs: int, depth: int) -> list[tuple[int, int, int, int, int]]:
+    """(positions, channels, terms of the sum at a time, warps, stages) of a program's block: a guess first, then others."""
+    if dtype == F64:
+        return [(power(positions, 16, 32), power(outputs, 16, 32), 16, 4, 1)]
+    columns = power(outputs, 16, 128 if positions >= 4096 else 64)
+    rows = power(positions, 16, 128 if columns <= 64 else 64)
+    inner = power(depth, 16, 32)
+    found = [(rows, columns, inner, 8 if rows * columns > 8192 else 4, 3)]
+    for wide_rows, wide_columns, wide_inner, warps, stages in TILES:
+        sizes = power(positions, 16, wide_rows), power(outputs, 16, wide_columns), power(depth, 16, wide_inner)
+        if (*sizes, warps, stages) not in found and sizes[0] * sizes[1] >= rows * columns // 4:
+            found.append((*sizes, warps, stages))
+    return found
 
 
 @kernel(op.convolution, device="cuda")
@@ -125,8 +132,11 @@ def convolution(
     geometry = op.convolution.shape_rule(input, weight, bias, stride, padding, dilation, transposed, output_padding, groups)
     if 0 in geometry.shape or prod(geometry.shape) >= 2**31:
         return NotImplemented
-    window = window_constants(weight.shape[2:], stride, padding, dilation)
-    return _correlated(input, weight, bias, tuple(geometry.shape), window, groups, transposed)
+    window, last = window_constants(weight.shape[2:], stride, padding, dilation), _last(input, weight)
+    by_cudnn = cudnn_conv.correlated(input, weight, bias, tuple(geometry.shape), (stride, padding, dilation), transposed, last)
+    if by_cudnn is not None:
+        return by_cudnn
+    return correlated(input, weight, bias, tuple(geometry.shape), window, groups, transposed)
 
 
 @kernel(op.convolution_input_grad, device="cuda")
@@ -143,8 +153,11 @@ def convolution_input_grad(
 ) -> Any:
     if grad.ndim != weight.ndim or not _served(grad, weight) or 0 in input_shape or prod(input_shape) >= 2**31:
         return NotImplemented
-    window = window_constants(weight.shape[2:], stride, padding, dilation)
-    return _correlated(grad, weight, None, tuple(input_shape), window, groups, not transposed)
+    window, last = window_constants(weight.shape[2:], stride, padding, dilation), _last(grad, weight)
+    by_cudnn = cudnn_conv.correlated(grad, weight, None, tuple(input_shape), (stride, padding, dilation), not transposed, last)
+    if by_cudnn is not None:
+        return by_cudnn
+    return correlated(grad, weight, None, tuple(input_shape), window, groups, not transposed)
 
 
 @kernel(op.convolution_weight_grad, device="cuda")
@@ -162,6 +175,10 @@ def convolution_weight_grad(
     if grad.ndim != len(weight_shape) or not _served(grad, input) or 0 in weight_shape:
         return NotImplemented
     wide, narrow = (grad, input) if transposed else (input, grad)
+    last = channels_last(grad) or channels_last(input)
+    by_cudnn = cudnn_conv.windows(narrow, wide, tuple(weight_shape), (stride, padding, dilation), last)
+    if by_cudnn is not None:
+        return by_cudnn
     found = _windows_gradient(
         narrow, wide, tuple(weight_shape), window_constants(weight_shape[2:], stride, padding, dilation), groups
     )
@@ -180,19 +197,36 @@ def _windows_gradient(g: Any, x: Any, shape: tuple[int, ...], window: Any, group
     now, x, g = runtime.current(), near(x), near(g)
     index = now.index_of(x)
     inputs, outputs = x.shape[1] // groups, g.shape[1] // groups
+    if grouped.serves(inputs, outputs, groups, prod(shape[2:])):
+        return grouped.windows_gradient(g, x, shape, window, groups)
     width = prod(shape[1:])
     positions = g.size // g.shape[1]
-    rows, columns, inner = power(outputs, 16, 64), power(width, 16, 64), power(positions, 16, 32)
-    tiles = -(-outputs // rows) * -(-width // columns)
-    shares = max(1, min(PROGRAMS // (tiles * groups), positions // FEWEST))
-    share = -(-positions // (shares * inner)) * inner
-    shares = -(-positions // share)
-    parts = now.empty((shares, *shape), F32 if shares > 1 else x.dtype, index)
     of, by = planes(x), planes(g)
-    flags = (("UNIT", int(by.strides[1] == 1)), ("ALIGNED", int(not (inputs % 16 or outputs % 16) and sixteenths(of, by))))
-    tile = (("ROWS", rows), ("COLUMNS", columns), ("INNER", inner))
-    constants = (*flags, ("PRECISION", convolution_precision(x.dtype)), *window, *tile)
-    program = Handwritten("correlate_windows", constants, 4, 3, True)
-    numbers = (positions, share, inputs, outputs, *of.sizes[2:], *by.sizes[2:], *by.strides, *of.strides, prod(shape))
-    start(program, (tiles, groups, shares), (parts, g, x, *numbers), index)
-    return cast(parts.sum(axis=0), x.dtype) if shares > 1 else parts[0]
+    aligned = int(not (inputs % 16 or outputs % 16) and sixteenths(of, by))
+    flags = (("UNIT", int(by.strides[1] == 1)), ("ALIGNED", aligned), ("PRECISION", convolution_precision(x.dtype)), *window)
+    numbers = (inputs, outputs, *of.sizes[2:], *by.sizes[2:], *by.strides, *of.strides, prod(shape))
+
+    def run(tile: tuple[int, ...]) -> Any:
+        rows, columns, inner, warps, stages = tile
+        blocks = -(-outputs // rows) * -(-width // columns)
+        shares, share = shared(positions, blocks * groups, inner)
+        parts = now.empty((shares, *shape), statistics_dtype(x.dtype) if shares > 1 else x.dtype, index)
+        sizes = (("ROWS", rows), ("COLUMNS", columns), ("INNER", inner))
+        program = Handwritten("correlate_windows", (*flags, *sizes), warps, stages, True)
+        start(program, (blocks, groups, shares), (parts, g, x, positions, share, *numbers), index)
+        return summed(parts, x.dtype)
+
+    problem = (x.dtype.name, *window, aligned, outputs, width, groups, positions)
+    return run(tuning.chosen("correlate_windows", problem, window_tiles(x.dtype, outputs, width, positions), run, index))
+
+
+def window_tiles(dtype: Any, outputs: int, width: int, positions: int) -> list[tuple[int, int, int, int, int]]:
+    """(channels, elements of windows, positions at a time, warps, stages) of a program's block: a guess first, then others."""
+    if dtype == F64:
+        return [(power(outputs, 16, 32), power(width, 16, 32), 16, 4, 1)]
+    found: list[tuple[int, int, int, int, int]] = []
+    for rows, columns, inner, warps, stages in WINDOW_TILES:
+        tile = (power(outputs, 16, rows), power(width, 16, columns), power(positions, 16, inner), warps, stages)
+        if tile not in found:
+            found.append(tile)
+    return found

@@ -10,15 +10,15 @@ import numpy as np
 from tenfold.cuda import runtime
 from tenfold.cuda.attaching import kernel
 from tenfold.cuda.kernels.array_kernels import cast
-from tenfold.cuda.kernels.conv import Planes, allocated, channels_last, planes, window_constants
 from tenfold.cuda.kernels.handwritten import F32, F64, FLOATS, Handwritten, contiguous, near, start
+from tenfold.cuda.kernels.planes import Planes, allocated, channels_last, planes, window_constants
 from tenfold.dispatch.operators import op
 
 BLOCK = 256
 INT64 = np.dtype(np.int64)
 
 
-def _as_five(x: Any, ndim: int) -> Any:
+def as_five(x: Any, ndim: int) -> Any:
     """The array as (N, C, *S) with `ndim` spatial dimensions; what is in front of these becomes N and C."""
     lead = x.shape[: x.ndim - ndim]
     if len(lead) == 2:
@@ -26,8 +26,12 @@ def _as_five(x: Any, ndim: int) -> Any:
     return contiguous(x).reshape(1, prod(lead), *x.shape[len(lead) :])
 
 
-def _served(x: Any, *shapes: Any) -> bool:
-    return x.dtype in FLOATS and 0 < x.size < 2**31 and all(0 < prod(shape) < 2**31 for shape in shapes)
+def _served(x: Any, *shapes: Any, integers: bool = False) -> bool:
+    return (
+        (x.dtype in FLOATS or (integers and x.dtype.kind in "iu" and x.dtype.name != "uint64"))
+        and 0 < x.size < 2**31
+        and all(0 < prod(shape) < 2**31 for shape in shapes)
+    )
 
 
 def output_length(size: int, kernel_size: int, stride: int, padding: int, dilation: int, ceil_mode: bool) -> int:
@@ -52,8 +56,13 @@ def _numbers(out: Any, source: Planes, result: Planes) -> tuple[int, ...]:
     return (out.size, result.sizes[1], *source.sizes[2:], *result.sizes[2:], *source.strides)
 
 
-def _start(name: str, constants: Any, double: bool, last: bool, window: Any, arrays: Any, numbers: Any, index: int) -> None:
-    fixed = (*constants, ("DOUBLE", int(double)), ("LAST", int(last)), *window, ("BLOCK", BLOCK))
+def _kind(dtype: Any) -> int:
+    """In what the programs compute: 0 float32, 1 float64, 2 int64."""
+    return 2 if dtype.kind in "iu" else int(dtype == F64)
+
+
+def _start(name: str, constants: Any, double: int, last: bool, window: Any, arrays: Any, numbers: Any, index: int) -> None:
+    fixed = (*constants, ("DOUBLE", double), ("LAST", int(last)), *window, ("BLOCK", BLOCK))
     program = Handwritten(name, fixed, 4, by_address=True)
     start(program, (-(-arrays[0].size // BLOCK),), (*arrays, *numbers), index)
 
@@ -61,19 +70,32 @@ def _start(name: str, constants: Any, double: bool, last: bool, window: Any, arr
 @kernel(op.max_pool, device="cuda")
 def max_pool(input: Any, kernel_size: Any, stride: Any, padding: Any, dilation: Any, ceil_mode: bool) -> Any:
     outputs = _outputs(input, kernel_size, stride, padding, dilation, ceil_mode)
-    if min(outputs) < 1 or not _served(input, (*input.shape[: input.ndim - len(kernel_size)], *outputs)):
+    if min(outputs) < 1 or not _served(input, (*input.shape[: input.ndim - len(kernel_size)], *outputs), integers=True):
         return NotImplemented
-    x = _as_five(input, len(kernel_size))
-    index = runtime.current().index_of(x)
-    out = allocated((*x.shape[:2], *outputs), x, index)
-    where = runtime.current().empty(out.shape, INT64, index)
-    if channels_last(x):
-        where = runtime.current().view(where, out.shape, [s // out.dtype.itemsize * 8 for s in out.strides], 0, INT64)
-    window = window_constants(kernel_size, stride, padding, dilation)
-    numbers = _numbers(out, planes(x), planes(out))
-    _start("largest_of_windows", (), x.dtype == F64, channels_last(x), window, (out, where, x), numbers, index)
-    shape = (*input.shape[: input.ndim - len(kernel_size)], *outputs)
-    return out.reshape(shape), where.reshape(shape)
+    return _largest("largest_of_windows", input, outputs, window_constants(kernel_size, stride, padding, dilation))
+
+
+def _largest(name: str, input: Any, outputs: tuple[int, ...], window: tuple[tuple[str, int], ...]) -> tuple[Any, Any]:
+    """(the largest element of each window, where it is in its plane)."""
+    x, lead = as_five(input, len(outputs)), input.shape[: input.ndim - len(outputs)]
+    index, last = runtime.current().index_of(x), channels_last(x)
+    out, where = (allocated((*x.shape[:2], *outputs), x, index, last, dtype) for dtype in (x.dtype, INT64))
+    _start(name, (), _kind(x.dtype), last, window, (out, where, x), _numbers(out, planes(x), planes(out)), index)
+    return out.reshape(*lead, *outputs), where.reshape(*lead, *outputs)
+
+
+def _taps(inputs: Any, outputs: Any) -> tuple[tuple[str, int], ...]:
+    """The most elements of an adaptive window along each dimension."""
+    taps = [max(-(-(i + 1) * a // b) - i * a // b for i in range(b)) for a, b in zip(inputs, outputs)]
+    return tuple(zip(("TAPS_D", "TAPS_H", "TAPS_W"), (*(1,) * (3 - len(taps)), *taps)))
+
+
+@kernel(op.adaptive_max_pool, device="cuda")
+def adaptive_max_pool(input: Any, output_size: Any) -> Any:
+    n = len(output_size)
+    if not _served(input, (*input.shape[: input.ndim - n], *output_size)):
+        return NotImplemented
+    return _largest("largest_of_adaptive_windows", input, tuple(output_size), _taps(input.shape[input.ndim - n :], output_size))
 
 
 @kernel(op.max_pool_grad, device="cuda")
@@ -97,7 +119,7 @@ def _averaged(x: Any, shape: tuple[int, ...], gradient: bool, window: Any, count
     out = allocated(shape, x, index)
     constants = (("GRADIENT", int(gradient)), ("PADS", int(count_pad)))
     numbers = (*_numbers(out, planes(x), planes(out)), int(divisor or 0))
-    _start("means_of_windows", constants, x.dtype == F64, channels_last(x), window, (out, x), numbers, index)
+    _start("means_of_windows", constants, _kind(x.dtype), channels_last(x), window, (out, x), numbers, index)
     return out
 
 
@@ -106,9 +128,10 @@ def avg_pool(
     input: Any, kernel_size: Any, stride: Any, padding: Any, ceil_mode: bool, count_include_pad: bool, divisor_override: Any
 ) -> Any:
     outputs = _outputs(input, kernel_size, stride, padding, (1,) * len(kernel_size), ceil_mode)
-    if min(outputs) < 1 or not _served(input, (*input.shape[: input.ndim - len(kernel_size)], *outputs)):
+    whole = divisor_override == 1  # sums of whole numbers
+    if min(outputs) < 1 or not _served(input, (*input.shape[: input.ndim - len(kernel_size)], *outputs), integers=whole):
         return NotImplemented
-    x, ndim = _as_five(input, len(kernel_size)), len(kernel_size)
+    x, ndim = as_five(input, len(kernel_size)), len(kernel_size)
     window = window_constants(kernel_size, stride, padding, (1,) * ndim)
     out = _averaged(x, (*x.shape[:2], *outputs), False, window, count_include_pad, divisor_override)
     return out.reshape(*input.shape[: input.ndim - ndim], *outputs)
@@ -128,7 +151,7 @@ def avg_pool_grad(
     ndim = len(kernel_size)
     if not _served(grad, input_shape):
         return NotImplemented
-    g = _as_five(grad, ndim)
+    g = as_five(grad, ndim)
     window = window_constants(kernel_size, stride, padding, (1,) * ndim)
     shape = (*g.shape[:2], *input_shape[len(input_shape) - ndim :])
     return _averaged(g, shape, True, window, count_include_pad, divisor_override).reshape(tuple(input_shape))
@@ -136,15 +159,12 @@ def avg_pool_grad(
 
 def _adaptive(input: Any, sizes: tuple[int, ...], gradient: bool) -> Any:
     """Means over windows, or with `gradient` their gradients, whose last dimensions have these sizes."""
-    x, lead = _as_five(input, len(sizes)), input.shape[: input.ndim - len(sizes)]
+    x, lead = as_five(input, len(sizes)), input.shape[: input.ndim - len(sizes)]
     index = runtime.current().index_of(x)
     out = allocated((*x.shape[:2], *sizes), x, index)
-    taps = [max(-(-(i + 1) * a // b) - i * a // b for i in range(b)) for a, b in zip(x.shape[2:], sizes)]
-    named = zip(("TAPS_D", "TAPS_H", "TAPS_W"), (*(1,) * (3 - len(sizes)), *taps))
     numbers = _numbers(out, planes(x), planes(out))
-    _start(
-        "adaptive_means", (("GRADIENT", int(gradient)),), x.dtype == F64, channels_last(x), tuple(named), (out, x), numbers, index
-    )
+    constants, taps = (("GRADIENT", int(gradient)),), _taps(x.shape[2:], sizes)
+    _start("adaptive_means", constants, _kind(x.dtype), channels_last(x), taps, (out, x), numbers, index)
     return out.reshape(*lead, *sizes)
 
 

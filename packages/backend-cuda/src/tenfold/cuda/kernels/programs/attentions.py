@@ -4,7 +4,8 @@ Programs of a head follow each other in the grid's first dimension, for the othe
 of queries and goes over the keys with a running maximum and sum. The gradients' scores come from the kept logarithms of the sums:
 one pass has blocks of queries, another blocks of keys, so that nothing is added to twice.
 `group` heads of queries in a row have one head of keys and values.
-MASK 0: none; 1: of truth values, which keep; 2: of numbers, which are added. Causal: query t sees keys up to t.
+MASK 0: none; 1: of truth values, which keep; 2: of numbers, which are added. Causal: query t sees keys up to t; of a head the
+last queries, which see the most, are begun first.
 DROPS: a weight stays, times `keep`, where its 24 bits are `threshold` at least. Bits are those of Philox for the seed and the
 first counter at words_ptr: four weights in a row have a counter, so that all passes find the same ones.
 TABLE: sequences of different lengths lie one behind the other, (T, heads, E), and take the place of the batch. The table has
@@ -42,12 +43,17 @@ def sequence_table(
 ):  # fmt: skip
     """(first query, queries, first key, keys) of each sequence, and of what belongs to none: inside of the arrays in any case.
 
-    Reports starts that do not begin at 0, fall or go too far, and sequences longer than `queries` and `keys`.
+    Reports starts that do not begin at 0, fall or go too far, and sequences longer than `queries` and `keys`. USED: a number of
+    keys counts of each sequence; 2: they lie in pages, with room for `all_keys`.
     """
     i = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
     first_q, queries_of_it, wrong = part(q_starts_ptr, i, count, all_queries, queries)
-    first_k, keys_of_it, wrong_k = part(k_starts_ptr, i, count, all_keys, keys)
-    wrong = wrong | wrong_k
+    if USED == 2:
+        first_k = 0 * i
+        keys_of_it = tl.where(i < count, all_keys, 0)
+    else:
+        first_k, keys_of_it, wrong_k = part(k_starts_ptr, i, count, all_keys, keys)
+        wrong = wrong | wrong_k
     if USED:
         used = tl.load(used_ptr + i, i < count, other=0).to(tl.int32)
         wrong = wrong | ((i < count) & ((used < 0) | (used > keys_of_it)))
@@ -106,7 +112,7 @@ def attend(
 ):  # fmt: skip
     """The weighted values (out), and the logarithms of the sums of exponentials, of a block of queries of one head."""
     blocks = (queries + ROWS - 1) // ROWS
-    block = tl.program_id(0) % blocks
+    block = blocks - 1 - tl.program_id(0) % blocks if CAUSAL else tl.program_id(0) % blocks
     head = (tl.program_id(0) // blocks).to(tl.int64)
     b = head // heads
     h = head % heads
@@ -201,7 +207,7 @@ def attention_to_queries(
 ):  # fmt: skip
     """The gradient of a block of queries: over all keys that it sees."""
     blocks = (queries + ROWS - 1) // ROWS
-    block = tl.program_id(0) % blocks
+    block = blocks - 1 - tl.program_id(0) % blocks if CAUSAL else tl.program_id(0) % blocks
     head = (tl.program_id(0) // blocks).to(tl.int64)
     b = head // heads
     h = head % heads

@@ -1,6 +1,7 @@
 """Pooling: a program has a block of results, in the order in which they lie in memory, and looks at each one's window.
 
 Planes have three dimensions, of which those that are lacking have size 1. LAST: channels are the last dimension in memory.
+DOUBLE 0, 1, 2: computed in float32, float64, int64.
 """
 
 # mypy: disable-error-code="no-untyped-def, untyped-decorator"
@@ -36,19 +37,19 @@ def largest_of_windows(
     DH: tl.constexpr, DW: tl.constexpr, BLOCK: tl.constexpr,
 ):  # fmt: skip
     """The largest element of each window and its place in the plane; of equals the first one, NaN before all, of NaN the last."""
-    wide: tl.constexpr = tl.float64 if DOUBLE else tl.float32
+    wide: tl.constexpr = tl.int64 if DOUBLE == 2 else tl.float64 if DOUBLE else tl.float32
     i = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
     mask = i < count
     n, c, d, h, w = position(i, channels, o_depth, o_height, o_width, LAST)
     base = x_ptr + n.to(tl.int64) * x_n + c.to(tl.int64) * x_c
-    best = tl.full([BLOCK], float("-inf"), wide)
+    best = tl.zeros([BLOCK], wide)
     where = tl.full([BLOCK], -1, tl.int32)
     for tap in range(KD * KH * KW):
         sd = d * SD + (tap // (KH * KW)) * DD - PD
         sh = h * SH + (tap // KW % KH) * DH - PH
         sw = w * SW + (tap % KW) * DW - PW
         seen = mask & (sd >= 0) & (sd < x_depth) & (sh >= 0) & (sh < x_height) & (sw >= 0) & (sw < x_width)
-        x = tl.load(base + (sd * x_d + sh * x_h + sw * x_w), seen, other=float("-inf")).to(wide)
+        x = tl.load(base + (sd * x_d + sh * x_h + sw * x_w), seen, other=0).to(wide)
         better = seen & ((where < 0) | (x > best) | (x != x))
         best = tl.where(better, x, best)
         where = tl.where(better, (sd * x_height + sh) * x_width + sw, where)
@@ -76,7 +77,7 @@ def means_of_windows(
 
     PADS: elements of the padding count. A divisor that is not 0 takes the place of the count.
     """
-    wide: tl.constexpr = tl.float64 if DOUBLE else tl.float32
+    wide: tl.constexpr = tl.int64 if DOUBLE == 2 else tl.float64 if DOUBLE else tl.float32
     i = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
     mask = i < count
     n, c, d, h, w = position(i, channels, o_depth, o_height, o_width, LAST)
@@ -110,7 +111,7 @@ def means_of_windows(
             at_d = d
             at_h = h
             at_w = w
-        x = tl.load(base + (sd * x_d + sh * x_h + sw * x_w), seen, other=0.0).to(wide)
+        x = tl.load(base + (sd * x_d + sh * x_h + sw * x_w), seen, other=0).to(wide)
         first_d = at_d * SD - PD
         first_h = at_h * SH - PH
         first_w = at_w * SW - PW
@@ -123,8 +124,43 @@ def means_of_windows(
             n_h = tl.minimum(first_h + KH, height) - tl.maximum(first_h, 0)
             n_w = tl.minimum(first_w + KW, width) - tl.maximum(first_w, 0)
         number = tl.where(divisor != 0, divisor + 0 * n_d, n_d * n_h * n_w).to(wide)
-        total += tl.where(seen, x / number, 0.0)
+        if DOUBLE == 2:
+            total += tl.where(seen, x // number, 0)  # whole numbers are summed: their divisor is 1
+        else:
+            total += tl.where(seen, x / number, 0.0)
     tl.store(out_ptr + i, total.to(out_ptr.dtype.element_ty), mask)
+
+
+def largest_of_adaptive_windows(
+    out_ptr, index_ptr, x_ptr, count, channels, x_depth, x_height, x_width, o_depth, o_height, o_width, x_n, x_c, x_d, x_h, x_w,
+    DOUBLE: tl.constexpr, LAST: tl.constexpr, TAPS_D: tl.constexpr, TAPS_H: tl.constexpr, TAPS_W: tl.constexpr,
+    BLOCK: tl.constexpr,
+):  # fmt: skip
+    """`largest_of_windows` for windows from floor(i x / o) to ceil((i + 1) x / o), of which TAPS is the largest."""
+    wide: tl.constexpr = tl.float64 if DOUBLE else tl.float32
+    i = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    mask = i < count
+    n, c, d, h, w = position(i, channels, o_depth, o_height, o_width, LAST)
+    base = x_ptr + n.to(tl.int64) * x_n + c.to(tl.int64) * x_c
+    first_d = d * x_depth // o_depth
+    first_h = h * x_height // o_height
+    first_w = w * x_width // o_width
+    end_d = ((d + 1) * x_depth + o_depth - 1) // o_depth
+    end_h = ((h + 1) * x_height + o_height - 1) // o_height
+    end_w = ((w + 1) * x_width + o_width - 1) // o_width
+    best = tl.zeros([BLOCK], wide)
+    where = tl.full([BLOCK], -1, tl.int32)
+    for tap in range(TAPS_D * TAPS_H * TAPS_W):
+        sd = first_d + tap // (TAPS_H * TAPS_W)
+        sh = first_h + tap // TAPS_W % TAPS_H
+        sw = first_w + tap % TAPS_W
+        seen = mask & (sd < end_d) & (sh < end_h) & (sw < end_w)
+        x = tl.load(base + (sd * x_d + sh * x_h + sw * x_w), seen, other=0.0).to(wide)
+        better = seen & ((where < 0) | (x > best) | (x != x))
+        best = tl.where(better, x, best)
+        where = tl.where(better, (sd * x_height + sh) * x_width + sw, where)
+    tl.store(out_ptr + i, best.to(out_ptr.dtype.element_ty), mask)
+    tl.store(index_ptr + i, where.to(tl.int64), mask)
 
 
 def adaptive_means(

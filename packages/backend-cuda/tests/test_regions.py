@@ -1,0 +1,157 @@
+"""Resampling, borders, blocks, sampling at places and their gradients by kernels of the device, against the CPU."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import tenfold
+from tenfold.cuda import runtime
+from tenfold.nn import functional as F
+from tenfold.testing.tolerances import implementation
+
+
+def drawn(shape, dtype=tenfold.float32, seed=0):
+    return tenfold.tensor(np.random.default_rng(seed).standard_normal(shape)).to(dtype)
+
+
+def launched(function):
+    """(the result of a function, the kernels that it launched)."""
+    now, names = runtime.current(), []
+    given = now.launch_grid
+    try:
+        now.launch_grid = lambda kernel, *rest: (names.append(getattr(kernel, "name", "")), given(kernel, *rest))[1]
+        return function(), names
+    finally:
+        if "launch_grid" in vars(now):
+            del now.launch_grid
+
+
+def compare(function, *tensors, kernels=None, scale=8.0):
+    """The result and the gradients on the device as on the CPU, with the same layout; which kernels made the result."""
+    found = []
+    for device in ("cpu", "cuda"):
+        leaves = [t.to(device).detach() for t in tensors]
+        leaves = [t.requires_grad_() if t.is_floating_point() else t for t in leaves]
+        result, names = launched(lambda leaves=leaves: function(*leaves)) if device == "cuda" else (function(*leaves), [])
+        many = result if isinstance(result, tuple) else (result,)
+        if many[0].requires_grad:
+            many[0].backward(drawn(tuple(many[0].shape), many[0].dtype, 9).to(device))
+        found.append([*many, *[t.grad for t in leaves if t.requires_grad]])
+    for expected, got in zip(*found, strict=True):
+        assert got.device.type == "cuda"
+        assert got.dtype is expected.dtype
+        assert got.stride() == expected.stride()
+        rtol, atol = implementation(expected.dtype)
+        a, b = (t.detach().cpu().double().numpy() for t in (got, expected))
+        np.testing.assert_allclose(a, b, rtol=scale * rtol, atol=scale * atol)
+    assert kernels is None or names == kernels
+
+
+MODES = {
+    "nearest": {"size": (3, 7), "mode": "nearest"},
+    "nearest exact": {"scale_factor": 2, "mode": "nearest-exact"},
+    "linear": {"size": (9, 3), "mode": "bilinear"},
+    "aligned": {"scale_factor": 1.7, "mode": "bilinear", "align_corners": True},
+    "cubic": {"size": (7, 4), "mode": "bicubic"},
+    "one dimension stays": {"size": (4, 9), "mode": "bilinear"},
+}
+
+
+@pytest.mark.parametrize("name", MODES)
+@pytest.mark.parametrize("dtype", [tenfold.float32, tenfold.float64], ids=lambda d: d.name)
+def test_interpolation_is_one_launch(name, dtype):
+    compare(lambda x: F.interpolate(x, **MODES[name]), drawn((2, 3, 4, 5), dtype), kernels=["sums_of_places"])
+
+
+def test_interpolation_of_many_taps_layouts_volumes_and_bytes():
+    x = drawn((1, 2, 30, 21))
+    compare(lambda x: F.interpolate(x, (5, 4), mode="bicubic", antialias=True), x, kernels=["sums_of_places"] * 2)
+    last = drawn((2, 5, 4, 6)).contiguous(memory_format=tenfold.channels_last)
+    compare(lambda x: F.interpolate(x, scale_factor=2, mode="bilinear"), last)
+    compare(lambda x: F.interpolate(x, size=(2, 5, 3), mode="trilinear"), drawn((1, 2, 3, 2, 4)))
+    compare(lambda x: F.interpolate(x, size=5, mode="linear"), drawn((1, 2, 9), tenfold.bfloat16))
+    given = tenfold.tensor(np.random.default_rng(0).integers(0, 256, (1, 3, 8, 9)).astype(np.uint8))
+    for antialias in (False, True):
+        got, expected = (F.interpolate(x, (5, 14), mode="bilinear", antialias=antialias) for x in (given.cuda(), given))
+        assert got.cpu().equal(expected)
+
+
+BORDERS = {
+    "planes": ((2, 3, 4, 5), (2, 1, 0, 3)), "a row": ((3, 5), (4, 0)), "cropped": ((2, 3, 4, 5), (-1, 2, 1, -2)),
+    "volumes": ((1, 2, 3, 4, 3), (1, 2, 2, 0, 1, 1)),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("mode", ["constant", "reflect", "replicate", "circular"])
+@pytest.mark.parametrize("name", BORDERS)
+def test_borders_are_one_launch(name, mode):
+    shape, widths = BORDERS[name]
+    kernels = ["with_border" if mode == "constant" else "sums_of_places"]
+    compare(lambda x: F.pad(x, widths, mode), drawn(shape), kernels=kernels)
+
+
+def test_borders_of_other_dtypes_and_layouts():
+    for values in (np.arange(12, dtype=np.int64) - 2**60, np.arange(12) > 5, np.arange(12, dtype=np.uint8), np.arange(12) * 1j):
+        x = tenfold.tensor(values.reshape(3, 4))
+        value = 1 if x.dtype is not tenfold.complex128 else 0
+        assert F.pad(x.cuda(), (1, 2, 0, 1), value=value).cpu().equal(F.pad(x, (1, 2, 0, 1), value=value))
+        assert F.pad(x.cuda(), (1, 2), "circular").cpu().equal(F.pad(x, (1, 2), "circular"))
+    last = drawn((2, 3, 4, 5)).contiguous(memory_format=tenfold.channels_last)
+    compare(lambda x: F.pad(x, (1, 2, 0, 1), value=-1.5), last)
+    compare(lambda x: F.pad(x, (1, 2, 0, 1), "reflect"), last)
+    compare(lambda x: F.pad(x, (1, 0) * 4, value=2.0), drawn((2, 3, 2, 2)))
+
+
+@pytest.mark.parametrize("dtype", [tenfold.float32, tenfold.float64, tenfold.float16], ids=lambda d: d.name)
+def test_blocks_as_columns_and_back(dtype):
+    compare(lambda x: F.unfold(x, (3, 2), (2, 1), (1, 0), (1, 2)), drawn((2, 3, 7, 6), dtype), kernels=["columns_of_blocks"])
+    columns = drawn((2, 18, 28), dtype)
+    compare(lambda x: F.fold(x, (7, 6), (3, 2), 1, (1, 1), (2, 1)), columns, kernels=["blocks_of_columns"])
+
+
+def test_pools_of_adaptive_windows_and_of_integers():
+    x = drawn((2, 3, 7, 5))
+    x[0, 0, 2, 3] = float("nan")
+    for sizes in ((3, 2), (1, 1), (9, 4)):
+        compare(lambda x, s=sizes: F.adaptive_max_pool2d(x, s, return_indices=True), x, kernels=["largest_of_adaptive_windows"])
+    for dtype in (tenfold.int64, tenfold.uint8):
+        whole = (x.nan_to_num() * 40).abs().to(dtype)
+        compare(lambda x: F.max_pool2d(x, 3, 2, 1, return_indices=True), whole, kernels=["largest_of_windows"])
+    compare(lambda x: F.avg_pool2d(x, 3, 2, 1), (x.nan_to_num() * 40).to(tenfold.int64))
+    values, where = F.max_pool2d(drawn((2, 3, 6, 4)), 2, return_indices=True)
+    compare(lambda v, i: F.max_unpool2d(v, i, 2), values, where)
+
+
+@pytest.mark.parametrize("padding", ["zeros", "border", "reflection"])
+@pytest.mark.parametrize("mode", ["bilinear", "nearest", "bicubic"])
+def test_sampling_at_places(mode, padding):
+    grid = tenfold.tensor(np.random.default_rng(3).uniform(-1.6, 1.6, (1, 3, 4, 2))).float()
+    for align in (False, True):
+        compare(lambda x, g, a=align: F.grid_sample(x, g, mode, padding, a), drawn((1, 2, 5, 6)), grid, kernels=["sample_places"])
+
+
+def test_sampling_of_volumes_and_its_second_derivative():
+    grid = tenfold.tensor(np.random.default_rng(3).uniform(-1.4, 1.4, (1, 2, 2, 3, 3)))
+    compare(
+        lambda x, g: F.grid_sample(x, g, padding_mode="reflection", align_corners=False), drawn((1, 2, 3, 2, 4)).double(), grid
+    )
+    found = []
+    for device in ("cpu", "cuda"):
+        x, g = drawn((1, 2, 4, 5)).double().to(device), grid.flatten(0, 1)[..., :2].to(device)
+        x, g = x.requires_grad_(), g[:1].detach().requires_grad_()
+        first = tenfold.autograd.grad((F.grid_sample(x, g, align_corners=True) ** 2).sum(), (x, g), create_graph=True)
+        found.append(tenfold.autograd.grad(sum((d**2).sum() for d in first), (x, g)))
+    for expected, got in zip(*found, strict=True):
+        assert got.cpu().allclose(expected)
+
+
+def test_sampling_is_the_same_each_time_where_that_is_asked_for():
+    x, grid = drawn((1, 2, 4, 4)).cuda().requires_grad_(), tenfold.zeros(1, 3, 3, 2, device="cuda")
+    before = tenfold.are_deterministic_algorithms_enabled()
+    tenfold.use_deterministic_algorithms(True)
+    try:
+        _, names = launched(lambda: F.grid_sample(x, grid, align_corners=False).sum().backward())
+    finally:
+        tenfold.use_deterministic_algorithms(before)
+    assert names.count("sample_places") == 1  # the sums of the gradient are made in one order, by other operators
