@@ -105,7 +105,8 @@ def test_ranges_hold_the_cpus_numbers():
 @pytest.mark.parametrize("integers", [False, True])
 def test_a_replay_draws_from_where_its_words_on_the_device_are(integers):
     from tenfold.cuda import runtime
-    from tenfold.cuda.kernels.handwritten import Handwritten, Word, start
+    from tenfold.cuda.kernels.argument_types import Word
+    from tenfold.cuda.kernels.handwritten import Handwritten, start
     from tenfold.cuda.sampling import place
 
     now = runtime.current()

@@ -33,6 +33,34 @@ def test_large_strided_arrays():
     close(x.cuda()[::2, 1:].bfloat16().exp(), x[::2, 1:].bfloat16().exp(), rtol=2e-2)
 
 
+@pytest.mark.parametrize(
+    ("shape", "dim"), [((1 << 22,), 0), ((1 << 16, 64), 0), ((3000, 1001), 1), ((64, 16, 49, 30), (0, 2, 3))]
+)
+def test_large_reductions(shape, dim):
+    x = tenfold.randn(shape)
+    calls = (
+        lambda x: x.sum(dim),
+        lambda x: x.var(dim),
+        lambda x: x.amax(dim),
+        lambda x: x.logsumexp(dim),
+        lambda x: x.norm(3, dim),
+    )
+    for call in calls:
+        close(call(x.cuda()), call(x.double()), rtol=1e-4)
+        close(call(x.cuda()), call(x.double()), rtol=1e-4)  # by the plan of the first call, and its counters
+    first = dim if isinstance(dim, int) else dim[0]
+    assert x.cuda().argmax(first).cpu().equal(x.argmax(first))
+    assert x.cuda().max(first).indices.cpu().equal(x.max(first).indices)
+
+
+@pytest.mark.parametrize(("shape", "dim"), [((1 << 22,), 0), ((1 << 16, 64), 0), ((3000, 1001), 1)])
+def test_large_scans(shape, dim):
+    x = tenfold.rand(shape)
+    close(x.cuda().cumsum(dim), x.double().cumsum(dim), rtol=1e-5)
+    close(x.cuda().logcumsumexp(dim), x.double().logcumsumexp(dim), rtol=1e-4)
+    assert x.cuda().cummax(dim).indices.cpu().equal(x.cummax(dim).indices)
+
+
 def test_a_second_call_compiles_nothing():
     x = tenfold.rand(64, device="cuda")
     x.exp()

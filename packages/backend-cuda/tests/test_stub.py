@@ -1,6 +1,7 @@
 """What the device is given to do (launches, devices, streams, copies, waits), by real CuPy and Triton over a stub driver.
 
-The scenarios are in stub/*scenarios.py; one child process runs them all. They need CuPy, cc and nm; none of NVIDIA's libraries.
+The scenarios are in stub/*scenarios.py; a child process runs those of a file. They need CuPy, cc and nm, but
+none of NVIDIA's libraries.
 """
 
 from __future__ import annotations
@@ -17,8 +18,8 @@ from pathlib import Path
 import pytest
 
 STUB = Path(__file__).parent / "stub"
-NAMES = [
-    node.name
+CASES = [
+    (path.stem, node.name)
     for path in sorted(STUB.glob("*scenarios.py"))
     for node in ast.parse(path.read_text()).body
     if isinstance(node, ast.FunctionDef) and node.name.startswith("case_")
@@ -26,31 +27,36 @@ NAMES = [
 MISSING = [name for name in ("cupy", "triton", "tenfold.nn", "tenfold.optim") if importlib.util.find_spec(name) is None]
 MISSING += [tool for tool in ("cc", "nm") if shutil.which(tool) is None]
 
-pytestmark = [
-    pytest.mark.skipif(bool(MISSING), reason=f"the stub driver needs {', '.join(MISSING)}"),
-    pytest.mark.xdist_group("stub"),
-]
+pytestmark = pytest.mark.skipif(bool(MISSING), reason=f"the stub driver needs {', '.join(MISSING)}")
+_outcomes = {}
 
 
 @pytest.fixture(scope="session")
-def outcomes(tmp_path_factory):
+def folder(tmp_path_factory):
     sys.path.insert(0, str(STUB))
     import build  # beside this file
 
-    folder = build.build(Path(os.environ.get("TENFOLD_STUB_DIR") or tmp_path_factory.mktemp("stub")))
-    environment = {k: v for k, v in os.environ.items() if k not in ("TRITON_INTERPRET", "CUDA_VISIBLE_DEVICES")}
-    ran = subprocess.run(
-        [sys.executable, STUB / "run.py", folder], capture_output=True, text=True, timeout=550, env=environment, check=False
-    )
-    found = {
-        line["name"]: line["error"] for line in map(json.loads, filter(lambda l: l.startswith("{"), ran.stdout.splitlines()))
-    }
-    return found, ran.stderr[-3000:]
+    return build.build(Path(os.environ.get("TENFOLD_STUB_DIR") or tmp_path_factory.mktemp("stub")))
+
+
+def outcomes(folder, module):
+    """What the scenarios of a file came to: errors by name, and the last words of the process."""
+    if module not in _outcomes:
+        environment = {k: v for k, v in os.environ.items() if k not in ("TRITON_INTERPRET", "CUDA_VISIBLE_DEVICES")}
+        ran = subprocess.run(
+            [sys.executable, STUB / "run.py", folder, f"{module}:"],
+            capture_output=True, text=True, timeout=550, env=environment, check=False,
+        )  # fmt: skip
+        lines = map(json.loads, filter(lambda l: l.startswith("{"), ran.stdout.splitlines()))
+        _outcomes[module] = {line["name"]: line["error"] for line in lines}, ran.stderr[-3000:]
+    return _outcomes[module]
 
 
 @pytest.mark.timeout(600)
-@pytest.mark.parametrize("name", NAMES)
-def test_on_the_stub(outcomes, name):
-    found, words = outcomes
+@pytest.mark.parametrize(
+    ("module", "name"), [pytest.param(*case, id=case[1], marks=pytest.mark.xdist_group(case[0])) for case in CASES]
+)
+def test_on_the_stub(folder, module, name):
+    found, words = outcomes(folder, module)
     assert name in found, f"the child process ended before it: {words}"
     assert not found[name], found[name]

@@ -8,8 +8,12 @@ from tenfold.plugins import hookimpl
 TENFOLD_PLUGIN_API = 1
 FAMILIES = ("pointwise", "activation", "reduction", "matmul", "indexing", "view", "conversion")
 # Of operators that other packages declare: loaded when one of those is first used.
-OF_LAYERS = ("units", "norm", "loss", "optim", "conv", "pool", "attention", "varlen")
-OF_SCIENCE = ("linalg", "fft", "special", "histograms", "scans", "segments", "statistics")
+OF_LAYERS = (
+    "units", "norm", "loss", "optim", "conv", "pool", "attention", "varlen", "linear", "products", "embedding", "segments",
+    "histograms", "special", "statistics", "scans", "dropout", "rnn", "distance", "resize", "padding", "fold",
+)  # fmt: skip
+# Families whose kernels are in modules of other names.
+OTHERS = {"fft": ("scientific",), "linalg": ("linalg", "spectral"), "powers": ("special",)}
 
 
 @hookimpl()  # type: ignore[untyped-decorator]
@@ -20,8 +24,8 @@ def tenfold_backends() -> list[Backend]:
 
 
 @hookimpl()  # type: ignore[untyped-decorator]
-def tenfold_kernels(device: str) -> dict[str, str]:
+def tenfold_kernels(device: str) -> dict[str, tuple[str, ...]]:
     if device != "cuda":
         return {}
-    modules = {family: f"tenfold.cuda.kernels.{family}" for family in (*FAMILIES, *OF_LAYERS)}
-    return {**modules, **dict.fromkeys(OF_SCIENCE, "tenfold.cuda.kernels.scientific")}
+    modules = {**{family: (family,) for family in (*FAMILIES, *OF_LAYERS)}, **OTHERS}
+    return {family: tuple(f"tenfold.cuda.kernels.{name}" for name in names) for family, names in modules.items()}

@@ -1,6 +1,6 @@
 """Runs the scenarios on the stub driver: a line of JSON for each, in one process, which loads CuPy and Triton once.
 
-`run.py FOLDER [part of a name...]`; the folder is that of the built stub (build.py).
+`run.py FOLDER [FILE:] [part of a name...]`; the folder is that of the built stub (build.py).
 """
 
 from __future__ import annotations
@@ -16,5 +16,8 @@ if __name__ == "__main__":
     import stub
 
     stub.install(Path(sys.argv[1]))  # before CuPy is imported
+    files = [word[:-1] for word in sys.argv[2:] if word.endswith(":")]
     for path in sorted(HERE.glob("*scenarios.py")):
-        stub.run_cases(vars(importlib.import_module(path.stem)), sys.argv[2:])
+        if not files or path.stem in files:
+            names = [word for word in sys.argv[2:] if not word.endswith(":")]
+            stub.run_cases(vars(importlib.import_module(path.stem)), names)

@@ -172,17 +172,6 @@ def case_factories_copy_nothing():
         quiet(stub.settled(make))
 
 
-def case_indexing_does_not_wait():
-    x, i = array(8, 8), tenfold.zeros(5, dtype=tenfold.int64, device=DEVICE)
-    y = x.clone()
-    for call in (
-        lambda: x[i], lambda: x.gather(0, i[:, None]), lambda: y.scatter_add_(0, i[:, None], x[:5]), lambda: F.embedding(i, x),
-        lambda: x.index_select(0, i), lambda: y.index_put_((i,), x[:5]), lambda: y.scatter_(0, i[:, None], 2.0),
-    ):  # fmt: skip
-        work = quiet(stub.settled(call))
-        assert "check_indices" in work.names, work
-
-
 def case_a_report_is_told_at_the_next_wait():
     from tenfold.cuda import reports
     from tenfold.dispatch.devices import AcceleratorError

@@ -37,7 +37,7 @@ class Work(NamedTuple):
     """What a call gave the device to do."""
 
     launches: list[Launch]
-    products: int  # calls of cuBLAS
+    products: int  # calls of cuBLAS and cuBLASLt
     counts: Counter[str]  # malloc, memset, sync, graph, to_device, to_host, on_device, sort
 
     @property
@@ -61,7 +61,10 @@ def install(folder: Path) -> None:
     driver = _state["libcuda"]
     driver.stub_name.restype, driver.stub_count.restype = ctypes.c_char_p, ctypes.c_long
     driver.stub_launch.restype = ctypes.POINTER(type("Record", (ctypes.Structure,), {"_fields_": SHAPE}))
-    _state["libcublas"].cublas_calls.restype = ctypes.c_long
+    for name, function in (("libcublas", "cublas_calls"), ("libcublasLt", "cublaslt_calls"), ("libcublasLt", "cublaslt_made")):
+        getattr(_state[name], function).restype = ctypes.c_long
+    for name in ("cublaslt_stream", "cublaslt_workspace"):
+        getattr(_state["libcublasLt"], name).restype = ctypes.c_ssize_t
     spec = importlib.util.spec_from_file_location("stub_runtime", folder / "stub_runtime.so")
     assert spec is not None
     assert spec.loader is not None
@@ -74,6 +77,7 @@ def install(folder: Path) -> None:
     for name in module.capi():
         if hasattr(real, name):
             setattr(real, name, getattr(module, name))
+    sys.modules["cudnn"] = None  # type: ignore[assignment]  # which may be installed, and needs a GPU's driver
     from cupy.cuda import thrust  # compiled with a runtime of its own, as CUB is: sorting is counted here and does nothing
 
     for name in ("sort", "argsort", "lexsort"):
@@ -85,12 +89,18 @@ def require_context(on: bool) -> None:
     _state["libcuda"].stub_require_context(int(on))
 
 
+def products_library() -> Any:
+    """The stub of cuBLASLt: `cublaslt_calls`, `cublaslt_searches`, and of the last call `cublaslt_stream` and its workspace."""
+    return _state["libcublasLt"]
+
+
 def work(function: Callable[[], Any]) -> Work:
     """Run a function; what it gave the device to do."""
-    driver, blas = _state["libcuda"], _state["libcublas"]
+    driver = _state["libcuda"]
+    products = lambda: _state["libcublas"].cublas_calls() + _state["libcublasLt"].cublaslt_calls()  # noqa: E731
     driver.stub_reset()
     _state["runtime"].counts()
-    before = blas.cublas_calls()
+    before = products()
     _sorts.clear()
     function()
     found = [driver.stub_launch(i).contents for i in range(driver.stub_count())]
@@ -98,9 +108,7 @@ def work(function: Callable[[], Any]) -> Work:
         Launch(driver.stub_name(l.function).decode(), tuple(l.grid), l.block[0] * l.block[1] * l.block[2], l.stream, l.device)
         for l in found
     ]  # fmt: skip
-    return Work(
-        launches, blas.cublas_calls() - before, Counter({k: v for k, v in _state["runtime"].counts().items() if v}) + _sorts
-    )
+    return Work(launches, products() - before, Counter({k: v for k, v in _state["runtime"].counts().items() if v}) + _sorts)
 
 
 def settled(function: Callable[[], Any]) -> Work:

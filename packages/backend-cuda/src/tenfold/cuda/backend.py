@@ -13,7 +13,7 @@ from tenfold.tensor.tensor import wrap
 
 DTYPES = (
     "bool", "uint8", "int8", "int16", "int32", "int64", "uint16", "uint32", "uint64",
-    "float16", "bfloat16", "float32", "float64", "complex64", "complex128",
+    "float8_e4m3fn", "float8_e5m2", "float16", "bfloat16", "float32", "float64", "complex64", "complex128",
 )  # fmt: skip
 
 
@@ -24,6 +24,8 @@ class CudaBackend(Backend):
     dtypes = DTYPES
     takes_numbers = True
     attends_in_groups = True  # attention reads keys that are repeated by a stride of 0 where they lie
+    reports_indices = True  # what is out of bounds is found on the GPU and told at the next wait
+    samples_places = True  # grid_sample has kernels, and gradients of its own
 
     @property
     def array_type(self) -> type:  # type: ignore[override]

@@ -24,7 +24,10 @@ PATHS = {
     "host": "Copied to the processor and back, with one warning; it waits for the device.",
     "none": "There is no way.",
 }
-LIBRARY = frozenset(("array_kernels", "indexing", "matmul", "reduction", "scientific"))  # modules that call the array module
+# Modules that call the array module or NVIDIA's libraries.
+LIBRARY = frozenset(
+    ("array_indexing", "array_kernels", "linalg", "linear", "matmul", "products", "reduction", "scientific", "spectral")
+)
 PACKAGES = ("tenfold.ops.", "tenfold.dispatch.", "tenfold.nn.", "tenfold.scientific.")  # of whose operators the page is
 
 
@@ -33,7 +36,7 @@ def path_of(operator: Operator) -> str:
     if getattr(kernels.table("cuda"), operator.name, None) is None:
         return "none" if operator.body is None else "body"
     found = kernels.KERNELS.get((operator.name, "cuda"))
-    if not found:
+    if not found or operator.view:
         return "generic"
     if all("on the host" in entry.note for entry in found):
         return "host"

@@ -13,8 +13,14 @@ import numpy as np
 from tenfold.dispatch.devices import AcceleratorError
 
 # A word each: what the operator of that word has to say.
-WORDS = ("index", "index_put", "gather", "scatter", "cross_entropy", "varlen_attn")
-WRONG_STARTS = "cu_seq_q, cu_seq_k or seqused_k given to varlen_attn was wrong: starts rise from 0 and end inside of the tensors"
+WORDS = (
+    "index", "index_put", "gather", "scatter", "cross_entropy", "varlen_attn", "lu_unpack", "embedding", "histc", "nll_loss",
+)  # fmt: skip
+WRONG_STARTS = (
+    "cu_seq_q, cu_seq_k, seqused_k or block_table given to varlen_attn was wrong: starts rise from 0 and end inside "
+    "of the tensors, and pages are some that there are"
+)
+OTHERS = {"varlen_attn": WRONG_STARTS, "histc": "the numbers given to histc have a range that is not finite"}
 _state: dict[str, Any] = {}
 
 
@@ -34,8 +40,10 @@ def check() -> None:
         return
     found = [WORDS[k] for k in np.flatnonzero(host)]
     host[:] = 0
-    indexed = ", ".join(name for name in found if name != "varlen_attn")
-    wrong = [f"an index given to {indexed} was out of bounds"] * bool(indexed) + [WRONG_STARTS] * ("varlen_attn" in found)
+    indexed = ", ".join(name for name in found if name not in OTHERS)
+    wrong = [f"an index given to {indexed} was out of bounds"] * bool(indexed) + [
+        OTHERS[name] for name in found if name in OTHERS
+    ]
     raise AcceleratorError(
         f"CUDA: {'; '.join(wrong)}. The device found it while it ran, so this is told at the "
         "first wait after it, and results since then are not to be used. Run on the CPU, or wait with tenfold.cuda.synchronize() "

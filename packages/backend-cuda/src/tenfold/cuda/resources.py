@@ -5,23 +5,28 @@ Compiled on any machine with Triton; the numbers are the assembler's. A spilled 
 
 from __future__ import annotations
 
+import argparse
 import hashlib
 import inspect
 import re
 import subprocess
-import sys
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
 from tenfold.cuda.compilation import compile_for
 from tenfold.cuda.kernels.attention import NO_TABLE, program_of
-from tenfold.cuda.kernels.conv import window_constants
+from tenfold.cuda.kernels.conv import rests
+from tenfold.cuda.kernels.decoding import MERGED, tiles as shares_of_keys
 from tenfold.cuda.kernels.generation import BLOCK
 from tenfold.cuda.kernels.handwritten import Handwritten, dealt, shared_out, tiled
 from tenfold.cuda.kernels.multi_tensor import PIECE
+from tenfold.cuda.kernels.planes import window_constants
 from tenfold.cuda.kernels.pool import BLOCK as POOLED
 from tenfold.cuda.kernels.varlen import LANES, NO_MASK, NO_POINTERS
+from tenfold.cuda.resources_of_arrays import orders, places, reductions, regions
+from tenfold.cuda.resources_of_layers import layers
+from tenfold.cuda.solver import LANES as FOLLOWED
 from tenfold.types.dtypes import BY_NAME
 
 CAPABILITIES = (80, 90)
@@ -47,8 +52,15 @@ def kernels() -> Iterator[tuple[str, Handwritten, tuple[str, ...]]]:
         yield f"softmax gradient {kind} {WIDE}", dealt("softmax_gradient", 4096, WIDE, False, LOG=1)[0], (p, p, p, *two)
         yield from steps(kind)
         yield from planes(kind)
+        yield from orders(kind)
+        yield from reductions(kind)
+        yield from layers(kind)
+        yield from regions(kind)
     table = Handwritten("sequence_table", (("USED", 1), ("BLOCK", LANES)), by_address=True)
     yield "table of sequences", table, (*["*i32"] * 5, *["i32"] * 6)
+    exchanges = Handwritten("exchange_rows", (("LANES", FOLLOWED),), 1)
+    yield "exchanges of rows", exchanges, (index, words, *["i32"] * 4)
+    yield from places()
     yield "check of indices", Handwritten("check_indices", (("BLOCK", BLOCK),)), (words, index, "i32", "i32", "i32", "i32")
 
 
@@ -118,16 +130,37 @@ def products() -> Iterator[tuple[str, Handwritten, tuple[str, ...]]]:
                 place = pointers.index("*i64")
                 kinds = (*pointers[: place - 1], "*i32", *pointers[place + 1 :])  # a table, no mask and no words of dropout
                 yield label, program_of(name, fixed, half), (*kinds, *[i] * 13, "fp32", i, i)
+        yield from decodings(features)
     window = window_constants((3, 3), (1, 1), (1, 1), (1, 1))
     for flat, unit in ((0, 1), (1, 0)):
-        end = (("PRECISION", "ieee"), *window, ("ROWS", 64 if flat else 128), ("COLUMNS", 64), ("INNER", 32))
+        end = (("PRECISION", "ieee"), *window, *rests(window), ("ROWS", 64 if flat else 128), ("COLUMNS", 64), ("INNER", 32))
         known = (("BIAS", 1), ("TRANSPOSED", 0), ("FLAT", flat), *zip(("UNIT", "UNIT_W", "LAST", "ALIGNED"), (unit,) * 4), *end)
         kernel = Handwritten("correlate", known, 4, 3, True)
         yield f"convolution bf16 {'few channels' if flat else 'channels last'}", kernel, (p, p, p, p, *[i] * 24)
+    apart = window_constants((3, 3), (2, 2), (1, 1), (1, 1))
+    known = (("BIAS", 0), ("TRANSPOSED", 1), ("FLAT", 0), ("UNIT", 1), ("UNIT_W", 2), ("LAST", 1), ("ALIGNED", 1))
+    tile = (("ROWS", 128), ("COLUMNS", 64), ("INNER", 32))
+    kernel = Handwritten("correlate", (*known, ("PRECISION", "ieee"), *apart, *rests(apart), *tile), 4, 3, True)
+    yield "convolution bf16 transposed by steps of 2", kernel, (p, p, p, p, *[i] * 24)
     tile = (("ROWS", 64), ("COLUMNS", 64), ("INNER", 32))
     flags = (("UNIT", 1), ("ALIGNED", 1), ("PRECISION", "ieee"))
     kernel = Handwritten("correlate_windows", (*flags, *window, *tile), 4, 3, True)
     yield "convolution windows bf16", kernel, (s, p, p, *[i] * 21)
+
+
+def decodings(features: int) -> Iterator[tuple[str, Handwritten, tuple[str, ...]]]:
+    """Attention of few queries to many keys, in one piece and in pages, and the merging."""
+    p, s, i = "*bf16", "*fp32", "i32"
+    (rows, columns, warps, stages), *_ = shares_of_keys(BY_NAME["bfloat16"].numpy, features, 16)
+    ends = (("ALIGNED", 1), ("PRECISION", "ieee"), *((name, features) for name in ("E", "V", "WIDE_E", "WIDE_V")))
+    for paged in (0, 1):
+        kinds = (("TABLE", paged), ("PAGED", paged), ("FINAL", 0), ("CAUSAL", paged), ("BEHIND", 0), ("MASK", 0))
+        kernel = Handwritten("attend_share", (*kinds, *ends, ("ROWS", rows), ("COLUMNS", columns)), warps, stages, True)
+        arrays = (s, s, p, p, p, p, "*i32", "*i32", "*i32")
+        yield f"attend share bf16 {features}{' pages' * paged}", kernel, (*arrays, *[i] * 23, "fp32", i, i)
+    constants = (("TABLE", 1), ("V", features), ("WIDE_V", features), ("ROWS", max(1, MERGED // features)))
+    merging = Handwritten("merge_shares", constants, 4, by_address=True)
+    yield f"merge shares bf16 {features}", merging, (p, s, s, s, "*i32", *[i] * 5)
 
 
 def fingerprint(kernel: Handwritten, signature: tuple[str, ...]) -> str:
@@ -160,16 +193,28 @@ def narrow_loads(capability: int, kernel: Handwritten, signature: tuple[str, ...
 def main() -> None:
     """Print the table, a row for each kernel and capability: comma-separated, as the tests keep it for a version of Triton.
 
-    With `--products` that of the kernels of matrix units, whose rows have besides the narrow loads, and of which text they are.
+    With `--products` that of the kernels of matrix units, whose rows have besides the narrow loads. `--keep FILE`: rows of that
+    table whose text is still that of their kernel are not measured anew.
     """
-    slow = sys.argv[1:] == ["--products"]
-    print("kernel,capability,registers,spilled,shared" + ",narrow,text" * slow)
+    parser = argparse.ArgumentParser(prog="python -m tenfold.cuda.resources", description=__doc__.splitlines()[0])
+    parser.add_argument("--products", action="store_true", help="the kernels of matrix units")
+    parser.add_argument("--keep", type=Path, help="a table, of which the rows that are not stale are taken")
+    options = parser.parse_args()
+    known: dict[tuple[str, str, str], str] = {}
+    if options.keep is not None and options.keep.exists():
+        for line in options.keep.read_text().splitlines()[1:]:
+            label, capability, *_, text = line.split(",")
+            known[label, capability, text] = line
+    print("kernel,capability,registers,spilled,shared" + ",narrow" * options.products + ",text")
     for capability in CAPABILITIES:
-        for label, kernel, signature in products() if slow else kernels():
-            row = [label, capability, *measured(capability, kernel, signature)]
-            if slow:
-                row += [narrow_loads(capability, kernel, signature), fingerprint(kernel, signature)]
-            print(",".join(map(str, row)), flush=True)
+        for label, kernel, signature in products() if options.products else kernels():
+            text = fingerprint(kernel, signature)
+            line = known.get((label, str(capability), text), "")
+            if not line:
+                row = [label, capability, *measured(capability, kernel, signature)]
+                row += [narrow_loads(capability, kernel, signature)] if options.products else []
+                line = ",".join(map(str, [*row, text]))
+            print(line, flush=True)
 
 
 if __name__ == "__main__":

@@ -11,7 +11,8 @@ from typing import Any
 import numpy as np
 
 from tenfold.cuda import runtime
-from tenfold.cuda.kernels.handwritten import F32, F64, FLOATS, TYPE_OF, Handwritten, start, statistics_dtype
+from tenfold.cuda.kernels.argument_types import TYPE_OF
+from tenfold.cuda.kernels.handwritten import F32, F64, FLOATS, Handwritten, start, statistics_dtype
 from tenfold.cuda.kernels.multi_tensor import PIECE, Entry, fits, guarded, launch, table_of, written
 from tenfold.dispatch.runtime import STATE
 from tenfold.tensor.tensor import wrap

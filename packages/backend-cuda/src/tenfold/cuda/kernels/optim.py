@@ -11,7 +11,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from tenfold.cuda import capturing, runtime
-from tenfold.cuda.kernels.handwritten import F32, F64, TYPE_OF, Handwritten, contiguous, start
+from tenfold.cuda.kernels.argument_types import TYPE_OF
+from tenfold.cuda.kernels.handwritten import F32, F64, Handwritten, contiguous, start
 from tenfold.cuda.kernels.multi_tensor import Entry, fits, guarded, launch, written
 from tenfold.ops.creation.factories import full
 from tenfold.ops.creation.like import zeros_like

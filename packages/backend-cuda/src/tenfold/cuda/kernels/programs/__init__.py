@@ -6,7 +6,11 @@ import importlib
 from functools import cache
 from typing import Any
 
-MODULES = ("rows", "long_rows", "steps", "many", "draws", "convolutions", "pools", "channels", "attentions")
+MODULES = (
+    "rows", "long_rows", "steps", "many", "draws", "convolutions", "depthwise", "pools", "channels", "attentions", "decoding",
+    "exchanges", "places", "segments", "joins", "sorting", "selecting", "reductions", "scans", "totals", "picks", "dropping",
+    "recurrence", "groups", "pairs", "regions", "sampled",
+)  # fmt: skip
 
 
 @cache

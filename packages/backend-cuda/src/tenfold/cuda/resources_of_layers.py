@@ -1,0 +1,53 @@
+"""The kernels by hand of losses, dropout, group norm and recurrence, as resources.py measures them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from tenfold.cuda.kernels.handwritten import TILE, Handwritten
+
+Row = tuple[str, Handwritten, tuple[str, ...]]
+
+
+def layers(kind: str) -> Iterator[Row]:
+    """(label, kernel, its arguments' types) for one dtype."""
+    p, s, i, f, double = "*" + kind, "*fp32", "i32", "fp32", ("DOUBLE", 0)
+    picks = Handwritten("pick_losses", (("REDUCTION", 2), ("WEIGHT", 1), double, ("BLOCK", 256)))
+    yield f"nll loss {kind}", picks, (p, s, s, "*i32", "*i32", p, "*i64", p, *[i] * 9)
+    slope = Handwritten("pick_gradient", (("REDUCTION", 2), ("WEIGHT", 1), double, ("BIG", 0), ("BLOCK", 1024)), 8)
+    yield f"nll loss gradient {kind}", slope, (p, p, "*i64", p, s, *[i] * 5)
+    drop = Handwritten("drop_samples", (("SHIFTED", 1), double, ("PLACED", 0), ("BIG", 0), ("BLOCK", 1024)))
+    yield f"dropout {kind}", drop, (p, "*i1", p, p, "u64", "u64", i, *[f] * 4)
+    flags = ("WEIGHT", 1), ("BIAS", 1), double, ("SHARES", 64), ("BLOCK", 1024)
+    yield f"group norm {kind}", Handwritten("group_norm", flags), (p, s, s, p, p, p, s, s, *[i] * 8, f)
+    slopes = Handwritten("plane_slopes", (double, ("ROWS", 1), ("BLOCK", 1024)))
+    yield f"group norm slopes {kind}", slopes, (s, s, p, p, s, s, *[i] * 5)
+    gradient = Handwritten("group_norm_gradient", (("WEIGHT", 1), double, ("CHANNELS", 16), ("BLOCK", 1024)))
+    yield f"group norm gradient {kind}", gradient, (p, p, p, s, s, p, s, s, *[i] * 5)
+    long = (("CENTERED", 1), ("WEIGHT", 1), ("BIAS", 1), double, ("BLOCK", TILE))
+    yield f"layer norm long {kind}", Handwritten("norm_long", long, 16), (p, s, s, p, p, p, i, i, f)
+    back = (("CENTERED", 1), ("WEIGHT", 1), double, ("BLOCK", TILE))
+    yield f"layer norm long gradient {kind}", Handwritten("norm_gradient_long", back, 16), (p, p, p, s, s, p, i, i)
+    yield from recurrence(kind)
+    yield from row_pairs(kind)
+
+
+def recurrence(kind: str) -> Iterator[Row]:
+    """One step of each recurrence, and its way back."""
+    p, s, i, end = "*" + kind, "*fp32", "i32", (("DOUBLE", 0), ("BLOCK", 512))
+    flags = ("BIAS", 1), ("KEPT", 1)
+    lstm = Handwritten("lstm_step", (*flags, ("PROJECTED", 0), *end))
+    yield f"lstm step {kind}", lstm, (p, s, s, p, p, s, s, p, p, p, i, i, i)
+    back = Handwritten("lstm_step_back", (("PROJECTED", 0), *end))
+    yield f"lstm step back {kind}", back, (p, s, p, s, p, s, s, s, p, i, i, i)
+    yield f"gru step {kind}", Handwritten("gru_step", (*flags, *end)), (p, s, p, s, s, p, p, p, i, i)
+    yield f"gru step back {kind}", Handwritten("gru_step_back", end), (p, s, p, s, p, p, i, i, i)
+    yield f"rnn step {kind}", Handwritten("plain_step", (("RELU", 0), *flags, *end)), (p, p, s, p, p, i, i)
+    yield f"rnn step back {kind}", Handwritten("plain_step_back", (("RELU", 0), *end)), (p, s, p, p, i)
+
+
+def row_pairs(kind: str) -> Iterator[Row]:
+    """Cosines of rows, and their gradients."""
+    p, s, i, tile = "*" + kind, "*fp32", "i32", (("COSINE", 1), ("DOUBLE", 0), ("ROWS", 1), ("BLOCK", 1024))
+    yield f"cosine {kind}", Handwritten("row_pairs", tile), (p, s, p, p, i, i, "fp32")
+    yield f"cosine gradient {kind}", Handwritten("row_pairs_gradient", tile), (p, p, p, p, p, p, s, i, i, "fp32")
