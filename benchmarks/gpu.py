@@ -1,9 +1,9 @@
-"""Checks and times the device "cuda" in one call: python benchmarks/gpu.py [--interpret] [--out FOLDER].
+"""Checks and times the device "cuda" in one call: python benchmarks/gpu.py [--only TEXT] [--seconds N] [--interpret].
 
-On a machine with an NVIDIA GPU every kernel is compared with the CPU, then timed on the device (events around many calls)
-and on the host (calls without waiting), beside CuPy's and PyTorch's times for the same work where these are installed. The
-table comes last; the figures go to gpu.json. With --interpret it runs in Triton's interpreter, on small arrays, to try the
-script itself; those times mean nothing.
+Every piece of work (gpu_cases.py) is compared with the CPU on a small size, and with PyTorch on the full one where that is
+installed; then both are timed in turns, medians, beside what the hardware allows: the bandwidth of a copy and the rate of a
+large product, measured first. The table comes last; what is known so far is in gpu.json after each piece, so that an end of
+the time loses nothing. With --interpret the script tries itself in Triton's interpreter: those times mean nothing.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ import importlib
 import json
 import os
 import platform
+import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -22,17 +23,22 @@ from typing import Any
 
 parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
 parser.add_argument("--interpret", action="store_true", help="try the script without a GPU")
+parser.add_argument("--unchecked", action="store_true", help="compare no values: for rehearsals, which compute nothing")
+parser.add_argument("--only", default="", help="a part of the group or name of the work to be timed")
+parser.add_argument("--seconds", type=float, default=540, help="no piece of work begins after so many seconds")
 parser.add_argument("--out", type=Path, default=Path("."), help="where gpu.json is written")
 OPTIONS = parser.parse_args()
-if OPTIONS.interpret:
+SMALL = OPTIONS.interpret
+if SMALL:
     os.environ["TRITON_INTERPRET"] = "1"  # before anything imports Triton
 
 import numpy as np  # noqa: E402
+from gpu_cases import Case, Side, Work, cases, given  # noqa: E402
 
 import tenfold  # noqa: E402
 from tenfold import cuda  # noqa: E402
 
-if OPTIONS.interpret:
+if SMALL:
     from tenfold.cuda import interpreter
 
     interpreter.use()
@@ -40,58 +46,14 @@ elif not cuda.is_available():
     print(f"not measured: device 'cuda' is not available: {cuda.unavailable_reason()} (--interpret tries the script without one)")
     raise SystemExit(0)  # the other benchmarks go on
 
-SMALL = OPTIONS.interpret
-N = 1 << (12 if SMALL else 26)  # elements of the elementwise cases
-SIDE = 64 if SMALL else 4096  # of the matrices
-CALLS = 2 if SMALL else 50
-
-HEADS = (2, 2, 64, 16) if SMALL else (4, 16, 4096, 128)  # batch, heads, length, features
-IMAGES = (2, 8, 8, 8) if SMALL else (64, 128, 56, 56)
-
-
-def layers(x: Any) -> Any:
-    """`nn.functional` of the library that a tensor is of."""
-    return importlib.import_module(type(x).__module__.split(".")[0] + ".nn.functional")
-
-
-def attention(q: Any, k: Any, v: Any) -> Any:
-    return layers(q).scaled_dot_product_attention(q, k, v, is_causal=True)
-
-
-# name: (the work, shapes of its operands, bytes moved per element of the first operand or 0, floating-point operations)
-WORK: dict[str, tuple[Callable[..., Any], tuple[tuple[int, ...], ...], float, float]] = {
-    "copy": (lambda x: x.clone(), ((N,),), 2, 0),  # what memory can do: the limit of all that is measured in TB/s
-    "add": (lambda x, y: x + y, ((N,), (N,)), 3, 0),
-    "add a number": (lambda x: x + 1.5, ((N,),), 2, 0),
-    "add a row": (lambda x, y: x + y, ((N // 64, 64), (64,)), 2, 0),
-    "add transposed": (lambda x, y: x + y.t(), ((SIDE, SIDE), (SIDE, SIDE)), 3, 0),
-    "exp": (lambda x: x.exp(), ((N,),), 2, 0),
-    "tanh": (lambda x: x.tanh(), ((N,),), 2, 0),
-    "sigmoid": (lambda x: x.sigmoid(), ((N,),), 2, 0),
-    "greater": (lambda x, y: x > y, ((N,), (N,)), 2.25, 0),
-    "sum": (lambda x: x.sum(), ((N,),), 1, 0),
-    "sum of rows": (lambda x: x.sum(1), ((N // 1024, 1024),), 1, 0),
-    "softmax": (lambda x: x.softmax(1), ((N // 1024, 1024),), 2, 0),
-    "layer norm": (lambda x: layers(x).layer_norm(x, (1024,)), ((N // 1024, 1024),), 2, 0),
-    "rms norm": (lambda x: layers(x).rms_norm(x, (1024,), None, 1e-5), ((N // 1024, 1024),), 2, 0),
-    "attention": (attention, (HEADS,) * 3, 0, 2.0 * HEADS[0] * HEADS[1] * HEADS[2] ** 2 * HEADS[3]),
-    "convolution": (
-        lambda x, w: layers(x).conv2d(x, w, padding=1),
-        (IMAGES, (IMAGES[1], IMAGES[1], 3, 3)),
-        0,
-        18.0 * IMAGES[0] * IMAGES[1] ** 2 * IMAGES[2] * IMAGES[3],
-    ),
-    "batch norm": (lambda x: layers(x).batch_norm(x, None, None, training=True), (IMAGES,), 3, 0),
-    "max pool": (lambda x: layers(x).max_pool2d(x, 2), (IMAGES,), 1.25, 0),
-    "matmul": (lambda x, y: x @ y, ((SIDE, SIDE), (SIDE, SIDE)), 0, 2.0 * SIDE**3),
-    "batched matmul": (lambda x, y: x @ y, ((16, SIDE // 4, SIDE // 4),) * 2, 0, 2.0 * 16 * (SIDE // 4) ** 3),
-}
-DTYPES = ("float32", "float16", "bfloat16")
-TOLERANCES = {"float32": 2e-4, "float16": 2e-2, "bfloat16": 6e-2}
+BEGAN = time.perf_counter()
+TURNS, TURN_S, MOST_CALLS = (1, 0.0, 1) if SMALL else (5, 0.02, 50)
+SAMPLED = 1 << 16  # numbers of a large result that are compared
+TOLERANCES = {"float32": 3e-4, "float16": 1e-2, "bfloat16": 5e-2}
 
 
 def optional(name: str) -> Any:
-    """A module, or None where it is not installed or cannot be used."""
+    """A module, or None where it is not installed."""
     with contextlib.suppress(ImportError):
         return importlib.import_module(name)
     return None
@@ -102,108 +64,185 @@ if TORCH is not None and not TORCH.cuda.is_available():
     TORCH = None
 
 
-def operands(shapes: tuple[tuple[int, ...], ...], dtype: str) -> list[Any]:
-    rng = np.random.default_rng(0)
-    return [tenfold.tensor(rng.random(shape, np.float32) - 0.5).to(getattr(tenfold, dtype)) for shape in shapes]
+def numbers(result: Any) -> list[Any]:
+    """A result as NumPy arrays; of large ones some of their numbers, as far apart as that needs."""
+    if isinstance(result, (tuple, list)):
+        return [array for part in result for array in numbers(part)]
+    flat = result.detach().reshape(-1)
+    return [flat[:: max(1, flat.numel() // SAMPLED)].double().cpu().numpy()]
 
 
-def check(work: Callable[..., Any], given: list[Any], dtype: str) -> float:
-    """The largest error relative to the largest value; AssertionError when it is too large."""
-    expected = work(*(x.float() for x in given)).double().numpy()
-    got = work(*(x.cuda() for x in given)).cpu().double().numpy()
-    error = float(np.abs(got - expected).max() / max(np.abs(expected).max(), 1e-30))
-    assert error <= TOLERANCES[dtype], f"error {error:.2g}"
-    return error
-
-
-def times_us(call: Callable[[], Any], synchronize: Callable[[], Any]) -> tuple[float, float]:
-    """(time on the device, time on the host) of one call in microseconds."""
-    for _ in range(3):
-        call()
-    synchronize()
-    device, host = [], []
-    for _ in range(5):
-        begin = time.perf_counter()
-        for _ in range(CALLS):
-            call()
-        issued = time.perf_counter()
-        synchronize()
-        device.append((time.perf_counter() - begin) / CALLS * 1e6)
-        host.append((issued - begin) / CALLS * 1e6)
-    return median(device), median(host)
-
-
-def peer_us(work: Callable[..., Any], given: list[Any], dtype: str) -> float | None:
-    """PyTorch's time for the same work on the device."""
-    if TORCH is None:
-        return None
-    moved = [TORCH.from_numpy(x.float().numpy()).to("cuda", getattr(TORCH, dtype)) for x in given]
-    return times_us(lambda: work(*moved), TORCH.cuda.synchronize)[0]
-
-
-def small_call_us() -> dict[str, float]:
-    """Host time of operators on 16 elements: what a call costs before the GPU has anything to do."""
-    x, y = tenfold.rand(16, device="cuda"), tenfold.rand(16, device="cuda")
-    calls: dict[str, Callable[[], Any]] = {
-        "x + y": lambda: x + y,
-        "x * 2": lambda: x * 2,
-        "x.exp()": x.exp,
-        "x.sum()": x.sum,
-    }
-    found = {f"tenfold {name}": times_us(call, cuda.synchronize)[1] for name, call in calls.items()}
-    if TORCH is not None:
-        a, b = TORCH.rand(16, device="cuda"), TORCH.rand(16, device="cuda")
-        found["torch x + y"] = times_us(lambda: a + b, TORCH.cuda.synchronize)[1]
+def error(got: Any, expected: Any) -> float:
+    """The largest error relative to the largest value, of all parts of a result."""
+    found = 0.0
+    for a, b in zip(numbers(got), numbers(expected), strict=True):
+        assert a.shape == b.shape, f"{a.shape} and {b.shape}"
+        assert np.isnan(a).sum() == np.isnan(b).sum(), "nan"
+        if a.size:
+            found = max(found, float(np.nanmax(np.abs(a - b)) / max(float(np.nanmax(np.abs(b))), 1e-30)))
     return found
 
 
-def driver() -> str:
-    """The driver's version, as the library of CUDA has it; "" in the interpreter."""
-    return "" if SMALL else str(importlib.import_module("cupy").cuda.runtime.driverGetVersion())
+def checked(case: Case, name: str) -> float:
+    """The error of the device on a small size, beside the CPU; AssertionError when it is too large."""
+    dtype = getattr(tenfold, name)
+    if OPTIONS.unchecked:
+        return 0.0
+    got = case.make(Side(tenfold, "cuda", True), dtype).run()
+    if case.drawn:
+        return 0.0
+    expected = case.make(Side(tenfold, "cpu", True), dtype).run()
+    found = error(got, expected)
+    assert found <= TOLERANCES[name], f"error {found:.2g} beside the CPU"
+    return found
+
+
+def turn(run: Callable[[], Any], synchronize: Callable[[], Any], calls: int) -> tuple[float, float]:
+    """(microseconds of one call, those of them that the host needed), of some calls at once."""
+    begin = time.perf_counter()
+    for _ in range(calls):
+        run()
+    issued = time.perf_counter()
+    synchronize()
+    return (time.perf_counter() - begin) / calls * 1e6, (issued - begin) / calls * 1e6
+
+
+def calls_of(run: Callable[[], Any], synchronize: Callable[[], Any]) -> int:
+    """How many calls a turn takes; everything is compiled and warm after it."""
+    turn(run, synchronize, 2)
+    return int(min(MOST_CALLS, max(1, TURN_S * 1e6 / max(turn(run, synchronize, 1)[0], 1))))
+
+
+def timed(case: Case, name: str) -> dict[str, Any]:
+    """Times of the full size by both libraries, in turns."""
+    ours = case.make(Side(tenfold, small=SMALL), getattr(tenfold, name))
+    theirs = None if TORCH is None else case.make(Side(TORCH), getattr(TORCH, name))
+    difference = None
+    if theirs is not None and not case.drawn and not OPTIONS.unchecked:
+        difference = error(ours.run(), theirs.run())
+    sides = [(ours, cuda.synchronize)] + ([(theirs, TORCH.cuda.synchronize)] if theirs is not None and TORCH else [])
+    calls = [calls_of(side.run, wait) for side, wait in sides]
+    found: list[list[tuple[float, float]]] = [[] for _ in sides]
+    for _ in range(TURNS):
+        for (side, wait), many, times in zip(sides, calls, found):
+            times.append(turn(side.run, wait, many))
+    times_us = [median(t for t, _ in times) for times in found]
+    return {
+        "device_us": times_us[0], "host_us": median(h for _, h in found[0]),
+        "torch_us": times_us[1] if theirs is not None else None, "difference": difference,
+        "bytes": ours.bytes_moved, "operations": ours.operations,
+    }  # fmt: skip
+
+
+def limits() -> dict[str, float]:
+    """What the hardware allows: bytes a microsecond of a copy, and operations a microsecond of a large product, by dtype."""
+    n, side = (1 << 12, 32) if SMALL else (1 << 26, 8192)
+    x = given(Side(tenfold), tenfold.float32, n)
+    found = {"copy": 8.0 * n / fastest(Work(x.clone, 0))}
+    for name in TOLERANCES:
+        y = given(Side(tenfold), getattr(tenfold, name), side, side)
+        found[name] = 2.0 * side**3 / fastest(Work(lambda: y @ y, 0))  # noqa: B023 - called at once
+    return found
+
+
+def fastest(work: Work) -> float:
+    calls = calls_of(work.run, cuda.synchronize)
+    return min(turn(work.run, cuda.synchronize, calls)[0] for _ in range(TURNS))
+
+
+def small_calls_us() -> dict[str, float]:
+    """Host time of calls on 16 numbers: what they cost before the GPU has anything to do."""
+    found = {}
+    for lib, wait in ((tenfold, cuda.synchronize), *([(TORCH, TORCH.cuda.synchronize)] if TORCH else [])):
+        x, y = (given(Side(lib), lib.float32, 4, 4, seed=k) for k in (0, 1))
+        calls: dict[str, Callable[[], Any]] = {
+            "x + y": lambda: x + y, "x * 2": lambda: x * 2, "x.exp()": x.exp, "x.sum()": x.sum, "x @ y": lambda: x @ y,  # noqa: B023
+            "x.softmax(1)": lambda: x.softmax(1), "x[0]": lambda: x[0],  # noqa: B023 - called at once
+        }  # fmt: skip
+        for name, call in calls.items():
+            turn(call, wait, MOST_CALLS)
+            found[f"{lib.__name__} {name}"] = median(turn(call, wait, MOST_CALLS * 4)[1] for _ in range(TURNS))
+    return found
+
+
+def versions() -> dict[str, Any]:
+    modules = {name: getattr(optional(name), "__version__", None) for name in ("numpy", "triton", "cupy", "torch")}
+    device = {"device": cuda.get_device_name(), "python": platform.python_version()}
+    if not SMALL:
+        device["driver"] = str(importlib.import_module("cupy").cuda.runtime.driverGetVersion())
+    return {**device, **modules}
+
+
+def verdict(row: dict[str, Any], allowed: dict[str, float]) -> dict[str, Any]:
+    """The row with its ratio to PyTorch's time, its share of what the hardware allows, and whether it keeps its promises."""
+    device = row["device_us"]
+    share = row["operations"] / device / allowed[row["dtype"]] if row["operations"] else row["bytes"] / device / allowed["copy"]
+    ratio = device / row["torch_us"] if row["torch_us"] else None
+    kept = None
+    if ratio is not None and row["bar"] is not None:
+        kept = ratio <= row["bar"] * 1.005 and share >= row["limit"]
+    return {**row, "share": share, "ratio": ratio, "kept": kept}
+
+
+def line(row: dict[str, Any]) -> str:
+    ratio = "" if row["ratio"] is None else f"{row['ratio']:.2f}"
+    peer = "" if row["torch_us"] is None else f"{row['torch_us']:.1f}"
+    bar = "" if row["bar"] is None else f"{row['bar']:.2f}"
+    word = {None: "", True: "kept", False: "MISSED"}[row["kept"]]
+    share = f"{row['share']:.0%}" if row["bytes"] or row["operations"] else ""
+    return (
+        f"{row['name']:34} {row['dtype']:9} {row['error']:8.1e} {row['device_us']:10.1f} {row['host_us']:8.1f} {peer:>10} "
+        f"{ratio:>6} {bar:>5} {share:>6} {word}"
+    )
 
 
 def main() -> int:
-    """Check, time, print; the exit status is the number of failed checks."""
-    rows, failures = [], []
-    for name, (work, shapes, traffic, operations) in WORK.items():
-        for dtype in DTYPES:
-            given = operands(shapes, dtype)
-            try:
-                error = check(work, given, dtype)
-                moved = [x.cuda() for x in given]
-                device, host = times_us(lambda: work(*moved), cuda.synchronize)  # noqa: B023 - called at once
-                peer = peer_us(work, given, dtype)
-            except Exception as failure:  # noqa: BLE001 - the other cases are to be tried too
-                failures.append(f"{name} {dtype}: {type(failure).__name__}: {str(failure)[:300]}")
-                continue
-            size = np.prod(shapes[0]) * (4 if dtype == "float32" else 2)
-            rate = operations / device / 1e6 if operations else traffic * float(size) / device / 1e6
-            rows.append({"work": name, "dtype": dtype, "error": error, "device_us": device, "host_us": host, "torch_us": peer,
-                         "rate": rate, "unit": "TFLOP/s" if operations else "TB/s"})  # fmt: skip
-    versions = {
-        "python": platform.python_version(),
-        "numpy": np.__version__,
-        "device": cuda.get_device_name(),
-        "driver": driver(),
-    }
-    versions |= {m: getattr(optional(m), "__version__", None) for m in ("triton", "cupy", "torch")}
-    result = {"versions": versions, "rows": rows, "small_calls_us": small_call_us(), "failures": failures}
+    """Check, time, print; the exit status is the number of pieces that failed."""
+    allowed = limits()
+    result: dict[str, Any] = {"versions": versions(), "limits": allowed, "rows": [], "failures": [], "left_out": []}
     OPTIONS.out.mkdir(parents=True, exist_ok=True)
+    for case in cases():
+        for name in case.dtypes:
+            told = f"{case.group}: {case.name} {name}"
+            if OPTIONS.only not in told:
+                continue
+            if time.perf_counter() - BEGAN > OPTIONS.seconds:
+                result["left_out"].append(told)
+                continue
+            try:
+                row = {"group": case.group, "name": case.name, "dtype": name, "bar": case.bar, "limit": case.limit,
+                       "error": checked(case, name), **timed(case, name)}  # fmt: skip
+                result["rows"].append(verdict(row, allowed))
+            except Exception as failure:  # noqa: BLE001 - the others are to be tried too
+                result["failures"].append(f"{told}: {type(failure).__name__}: {str(failure)[:300]}")
+            (OPTIONS.out / "gpu.json").write_text(json.dumps(result, indent=1))
+            cuda.empty_cache()
+    with contextlib.suppress(Exception):
+        result["small_calls_us"] = small_calls_us()
     (OPTIONS.out / "gpu.json").write_text(json.dumps(result, indent=1))
-    print(json.dumps(versions))
-    for name, value in result["small_calls_us"].items():
+    report(result)
+    return min(len(result["failures"]), 100)
+
+
+def report(result: dict[str, Any]) -> None:
+    """Print the tables."""
+    print(json.dumps(result["versions"]))
+    rates = {k: f"{v / 1e6:.2f} TB/s" if k == "copy" else f"{v / 1e6:.0f} TFLOP/s" for k, v in result["limits"].items()}
+    print("limits:", ", ".join(f"{k} {v}" for k, v in rates.items()))
+    for name, value in result.get("small_calls_us", {}).items():
         print(f"{name:24} {value:8.2f} us of host time")
-    print(f"{'work':16} {'dtype':9} {'error':>8} {'device us':>10} {'host us':>8} {'torch us':>9} {'rate':>8}         of limit")
-    limits = {(r["dtype"], r["unit"]): r["rate"] for r in rows if r["work"] in ("copy", "matmul")}
-    for r in rows:
-        peer = "" if r["torch_us"] is None else f"{r['torch_us']:9.1f}"
-        timed = f"{r['device_us']:10.1f} {r['host_us']:8.1f} {peer:>9} {r['rate']:8.2f} {r['unit']:7}"
-        limit = limits.get((r["dtype"], r["unit"]))  # what a copy, or a large product, reached in the same run
-        timed += "" if limit is None else f" {r['rate'] / limit:8.0%}"
-        print(f"{r['work']:16} {r['dtype']:9} {r['error']:8.1e} {timed}")
-    for failure in failures:
-        print("FAILED", failure)
-    return min(len(failures), 100)
+    names = f"{'device us':>10} {'host us':>8} {'torch us':>10} {'ratio':>6} {'bar':>5} {'limit':>6}"
+    print(f"{'work':34} {'dtype':9} {'error':>8} {names}")
+    group = ""
+    for row in result["rows"]:
+        if row["group"] != group:
+            group = row["group"]
+            print(f"-- {group}")
+        print(line(row))
+    promised = [row["kept"] for row in result["rows"] if row["kept"] is not None]
+    print(f"{sum(promised)} of {len(promised)} promises kept; {len(result['left_out'])} pieces left out for want of time")
+    for failure in result["failures"]:
+        print("FAILED", failure, file=sys.stderr)
 
 
 if __name__ == "__main__":

@@ -1,9 +1,10 @@
-"""Whole training steps on a GPU: python benchmarks/gpu_steps.py [--interpret] [--only GPT] [--out FOLDER].
+"""Whole training steps on a GPU: python benchmarks/gpu_steps.py [--compiled] [--only GPT] [--out FOLDER].
 
 A GPT of 124 million parameters, a ResNet of 50 layers, channels last, and a small network, each eager and as a CUDA graph,
 beside PyTorch's where it is installed. The limit is what the hardware needs at least: the step's products at the rate of a
 large product of bfloat16, or its parameters at the speed of a copy, both measured first. The table comes last; the figures
-go to gpu-steps.json. With --interpret the script tries itself on the smallest sizes, in Triton's interpreter.
+go to gpu-steps.json after each step. --compiled times PyTorch's steps through `torch.compile`, too. With --interpret the script
+tries itself on the smallest sizes, in Triton's interpreter.
 """
 
 from __future__ import annotations
@@ -21,6 +22,8 @@ from typing import Any, NamedTuple
 
 parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
 parser.add_argument("--interpret", action="store_true", help="try the script without a GPU")
+parser.add_argument("--compiled", action="store_true", help="time torch.compile, too, which takes minutes")
+parser.add_argument("--unchecked", action="store_true", help="small batches, no look at the losses: for rehearsals")
 parser.add_argument("--only", default="", help="a part of the names of the steps to be timed")
 parser.add_argument("--out", type=Path, default=Path("."), help="where gpu-steps.json is written")
 OPTIONS = parser.parse_args()
@@ -39,9 +42,11 @@ elif not cuda.is_available():
     print(f"not measured: device 'cuda' is not available: {cuda.unavailable_reason()} (--interpret tries the script without one)")
     raise SystemExit(0)  # the other benchmarks go on
 
-TURNS, STEPS, WARM = (1, 1, 1) if SMALL else (5, 10, 5)
+TURNS, STEPS, WARM = (1, 1, 1) if SMALL or OPTIONS.unchecked else (5, 10, 5)
 LAYERS, WIDTH, HEADS, TOKENS, TEXTS, LENGTH = (1, 16, 2, 50, 2, 8) if SMALL else (12, 768, 12, 50304, 16, 1024)
 IMAGES, SIDE, DEPTHS, FIRST = (2, 32, (1, 1, 1, 1), 4) if SMALL else (64, 224, (3, 4, 6, 3), 64)
+if OPTIONS.unchecked:  # the same kernels, less memory
+    TEXTS, IMAGES = min(TEXTS, 2), min(IMAGES, 4)
 
 
 class Step(NamedTuple):
@@ -159,7 +164,7 @@ def size_of(model: Any) -> int:
     return sum(p.numel() * p.element_size() for p in model.parameters())
 
 
-STEPS_OF = {"GPT": gpt, "ResNet": resnet, "MLP": mlp}
+STEPS_OF = {"MLP": mlp, "GPT": gpt, "ResNet": resnet}
 
 
 def graphed(lib: Any, run: Callable[[], Any]) -> Callable[[], None]:
@@ -194,7 +199,7 @@ def milliseconds(lib: Any, run: Callable[[], Any], steps: int = STEPS) -> float:
 
 def hardware() -> tuple[float, float]:
     """(bytes a millisecond of a copy, floating-point operations a millisecond of a large product in bfloat16)."""
-    n, side = (1 << 12, 32) if SMALL else (1 << 28, 8192)
+    n, side = (1 << 12, 32) if SMALL else (1 << 22, 256) if OPTIONS.unchecked else (1 << 28, 8192)
     x, y = tenfold.ones(n, device="cuda"), tenfold.ones(side, side, device="cuda", dtype=tenfold.bfloat16)
     return 8.0 * n / milliseconds(tenfold, x.clone), 2.0 * side**3 / milliseconds(tenfold, lambda: y @ y)
 
@@ -213,9 +218,11 @@ def timed(name: str, lib: Any) -> dict[str, float]:
     step = STEPS_OF[name](lib)
     found = {"eager": milliseconds(lib, step.run), "size_bytes": step.size_bytes, "operations": step.operations}
     loss = float(step.run())
-    assert loss == loss, "the loss is not a number"
-    if not SMALL:
+    assert loss == loss or OPTIONS.unchecked, "the loss is not a number"
+    if not SMALL and not OPTIONS.unchecked:
         found["graphed"] = milliseconds(lib, graphed(lib, step.run))
+    if OPTIONS.compiled and lib is not tenfold:
+        found["compiled"] = milliseconds(lib, lib.compile(step.run))
     return found
 
 
@@ -223,6 +230,9 @@ def main() -> int:
     """Time, print; the exit status is the number of steps that failed."""
     copied, multiplied = hardware()
     torch, rows, failures = peer(), [], []
+    result = {"device": cuda.get_device_name(), "driver": driver(), "copy_GBs": copied / 1e6, "bf16_TFLOPs": multiplied / 1e9,
+              "rows": rows, "failures": failures}  # fmt: skip
+    OPTIONS.out.mkdir(parents=True, exist_ok=True)
     for name in STEPS_OF:
         if OPTIONS.only in name:
             try:
@@ -231,14 +241,11 @@ def main() -> int:
                 theirs = timed(name, torch) if torch is not None else {}
             except Exception as failure:  # noqa: BLE001 - the other steps are to be tried too
                 failures.append(f"{name}: {type(failure).__name__}: {str(failure)[:300]}")
-                continue
-            passes = 7.0 * ours["size_bytes"] / copied  # Adam reads four arrays and writes three
-            limit = max(ours["operations"] / multiplied, passes)
-            rows.append({"step": name, "ours": ours, "torch": theirs, "limit_ms": limit})
-    result = {"device": cuda.get_device_name(), "driver": driver(), "copy_GBs": copied / 1e6, "bf16_TFLOPs": multiplied / 1e9,
-              "rows": rows, "failures": failures}  # fmt: skip
-    OPTIONS.out.mkdir(parents=True, exist_ok=True)
-    (OPTIONS.out / "gpu-steps.json").write_text(json.dumps(result, indent=1))
+            else:
+                passes = 7.0 * ours["size_bytes"] / copied  # Adam reads four arrays and writes three
+                limit = max(ours["operations"] / multiplied, passes)
+                rows.append({"step": name, "ours": ours, "torch": theirs, "limit_ms": limit})
+            (OPTIONS.out / "gpu-steps.json").write_text(json.dumps(result, indent=1))
     print(json.dumps({k: v for k, v in result.items() if k not in ("rows", "failures")}))
     print(
         f"{'step':8} {'limit ms':>9} {'eager':>9} {'graphed':>9} {'torch':>9} {'graphed':>9} {'eager/torch':>12} {'of limit':>9}"

@@ -9,13 +9,11 @@ from pathlib import Path
 
 from workspace import Package, distribution_name, packages, siblings
 
-# Of the session on a GPU: the tests of each part, and how long a part may take.
-GPU_PARTS = {
-    "device": "gpu device launch names",
-    "kernels": "rows steps planes attention draws training",
-    "operators": "pointwise families operators completeness",
-}
+# Of the session on a GPU: the tests that come first, those that need none, and how long a part may take.
+GPU_FIRST = ("gpu", "device", "launch", "names")
+WITHOUT_GPU = ("aot", "availability", "resources", "stub")
 GPU_PART_S = 600
+CUDA_TESTS = Path(__file__).resolve().parent.parent / "packages/backend-cuda/tests"
 
 
 def named(*names: str) -> list[Package]:
@@ -64,14 +62,18 @@ def smoke_names() -> list[str]:
 
 def gpu_commands(reports: Path, arguments: Iterable[str]) -> dict[str, list[str]]:
     """What runs on a GPU, by part: what everything else needs comes first; a part that takes too long is ended."""
-    folder, limit = "packages/backend-cuda/tests", ["timeout", str(GPU_PART_S)]
-    commands = {}
-    for part, names in GPU_PARTS.items():
-        files = [f"{folder}/test_{name}.py" for name in names.split()]
-        commands[part] = [*limit, "pytest", f"--junitxml={reports}/gpu-{part}.xml", *files, *arguments]
+    limit = ["timeout", str(GPU_PART_S)]
+    names = {path.stem.removeprefix("test_"): f"packages/backend-cuda/tests/{path.name}" for path in CUDA_TESTS.glob("test_*.py")}
+    others = sorted(names.keys() - {*GPU_FIRST, *WITHOUT_GPU})
+    tests = {"device": GPU_FIRST, "kernels": others}
+    commands = {
+        part: [*limit, "pytest", f"--junitxml={reports}/gpu-{part}.xml", *[names[name] for name in chosen], *arguments]
+        for part, chosen in tests.items()
+    }
     for part, script in (("benchmark", "gpu"), ("steps", "gpu_steps")):
         commands[part] = [*limit, "python", f"benchmarks/{script}.py", "--out", str(reports)]
-    return commands
+    commands = {part: commands[part] for part in ("device", "benchmark", "steps", "kernels")}
+    return {**commands, "report": ["python", "tools/on_gpu.py", "report", str(reports)]}
 
 
 def judges(own: Iterable[Path]) -> dict[str, list[str]]:
