@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import importlib.util
 import os
+import sys
 from pathlib import Path
 
 import pytest
 
 from tenfold.cuda import availability, precision, runtime
 
+sys.path.insert(0, str(Path(__file__).parent))  # modules that several tests use stand beside them
 collect_ignore = [str(p) for p in Path(__file__).parent.glob("stub/*.py")]  # programs of their own, which test_stub runs
 precision.CONVOLUTIONS = False  # as exact as the CPU's, which they are compared with
 HAS_GPU = availability.probe()[0] > 0

@@ -4,25 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from both_devices import both, drawn
 
 import tenfold
 from tenfold.nn import functional as F
 from tenfold.testing.tolerances import implementation
-
-
-def drawn(shape, dtype=tenfold.float32, seed=0):
-    return tenfold.tensor(np.random.default_rng(seed).standard_normal(shape)).to(dtype)
-
-
-def both(function, *tensors):
-    """The result and the gradients of a function on the CPU and on the device."""
-    found = []
-    for device in ("cpu", "cuda"):
-        given = [t.to(device).detach().requires_grad_() for t in tensors]
-        result = function(*given)
-        result.backward(drawn(tuple(result.shape), result.dtype, 9).to(device))
-        found.append([result, *[t.grad for t in given]])
-    return zip(*found, strict=True)
 
 
 def assert_close(got, expected, scale=4.0):

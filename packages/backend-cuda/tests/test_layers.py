@@ -6,38 +6,15 @@ import math
 
 import numpy as np
 import pytest
+from both_devices import assert_close, both, drawn
 
 import tenfold
 from tenfold import nn
 from tenfold.cuda.kernels import group_norm, norm, summing
 from tenfold.dispatch.devices import AcceleratorError
 from tenfold.nn import functional as F
-from tenfold.testing.tolerances import implementation
 
 F32, F64, HALF = tenfold.float32, tenfold.float64, tenfold.bfloat16
-
-
-def drawn(shape, dtype=F32, seed=0):
-    return tenfold.tensor(np.random.default_rng(seed).standard_normal(shape)).to(dtype)
-
-
-def assert_close(got, expected, scale=1.0, words=""):
-    rtol, atol = implementation(expected.dtype)
-    assert got.device.type == "cuda"
-    assert got.dtype is expected.dtype, words
-    a, b = (t.detach().cpu().double().numpy() for t in (got, expected))
-    np.testing.assert_allclose(a, b, rtol=scale * rtol, atol=scale * atol, equal_nan=True, err_msg=str(words))
-
-
-def both(function, *tensors):
-    """The result and the gradients of a function on the CPU and on the device."""
-    found = []
-    for device in ("cpu", "cuda"):
-        given = [t.to(device).detach().requires_grad_() for t in tensors]
-        result = function(*given)
-        result.backward(drawn(tuple(result.shape), result.dtype, 9).to(device))
-        found.append([result, *[t.grad for t in given]])
-    return zip(*found, strict=True)
 
 
 def signs(t):

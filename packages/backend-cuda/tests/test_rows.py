@@ -6,38 +6,15 @@ import math
 
 import numpy as np
 import pytest
+from both_devices import assert_close, both, drawn
 
 import tenfold
 from tenfold import nn, optim
 from tenfold.dispatch.devices import AcceleratorError
 from tenfold.nn import functional as F
-from tenfold.testing.tolerances import implementation
 
 DTYPES = [tenfold.float32, tenfold.bfloat16, tenfold.float16, tenfold.float64]
 SHAPES = [(3, 5), (1, 1), (70, 33), (2, 3, 4), (2, 300)]
-
-
-def drawn(shape, dtype, seed=0):
-    return tenfold.tensor(np.random.default_rng(seed).standard_normal(shape)).to(dtype)
-
-
-def assert_close(got, expected, scale=1.0):
-    rtol, atol = implementation(expected.dtype)
-    assert got.device.type == "cuda"
-    assert got.dtype is expected.dtype
-    a, b = (t.detach().cpu().double().numpy() for t in (got, expected))
-    np.testing.assert_allclose(a, b, rtol=scale * rtol, atol=scale * atol, equal_nan=True)
-
-
-def both(function, *tensors):
-    """The result and the gradients of a function on the CPU and on the device."""
-    found = []
-    for device in ("cpu", "cuda"):
-        given = [t.to(device).detach().requires_grad_() for t in tensors]
-        result = function(*given)
-        result.backward(drawn(tuple(result.shape), result.dtype, 9).to(device))
-        found.append([result, *[t.grad for t in given]])
-    return zip(*found, strict=True)
 
 
 @pytest.mark.parametrize("dtype", DTYPES, ids=lambda d: d.name)
