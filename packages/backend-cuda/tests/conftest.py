@@ -24,6 +24,28 @@ if not HAS_GPU:
     interpreter.use()
 
 
+def pytest_addoption(parser):
+    parser.addoption("--check-memory", action="store_true", help="look at every load and store of a kernel (checked_memory.py)")
+
+
+def pytest_configure(config):
+    if config.getoption("--check-memory") and not HAS_GPU:
+        import checked_memory  # which imports Triton
+
+        checked_memory.use()
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_call(item):
+    try:
+        return (yield)
+    finally:
+        module = sys.modules.get("checked_memory") if item.config.getoption("--check-memory") else None
+        found = module.FINDINGS.take() if module else []
+        if found:
+            pytest.fail("\n".join(["what --check-memory found:", *map(str, found)]), pytrace=False)
+
+
 @pytest.fixture
 def no_runtime():
     """The device as it is on a machine that nobody asked yet: neither CuPy nor the interpreter in use."""

@@ -192,3 +192,19 @@ def test_counts():
     same(tenfold.repeat_interleave, tenfold.tensor([2, 0, 3]))
     with pytest.raises(RuntimeError, match="not negative"):
         tenfold.repeat_interleave(tenfold.tensor([2, -1, 3], device="cuda"))
+
+
+def test_a_tensor_is_put_into_itself():
+    x, order = tenfold.arange(4900).reshape(70, 70), tenfold.arange(70).flip(0)
+    got, expected = x.cuda(), x.clone()
+    got[order.cuda()] = got
+    expected[order] = x
+    assert got.tolist() == expected.tolist()
+
+
+def test_positions_are_written_at_themselves():
+    x = tenfold.arange(4900).flip(0)
+    got, expected = x.cuda(), x.clone()
+    got[got] = 7 * got[:1]
+    expected[x] = 7 * x[:1]
+    assert got.tolist() == expected.tolist()

@@ -36,6 +36,12 @@ def overlaps(a: Any, b: Any) -> bool:
         return False
     if a.dtype == b.dtype and a.strides == b.strides and now.pointer(a) == now.pointer(b):
         return False
+    return may_share(a, b)
+
+
+def may_share(a: Any, b: Any) -> bool:
+    """Whether bytes of two arrays of one device, their own or between their elements, are the same."""
+    now = runtime.current()
     (a_low, a_high), (b_low, b_high) = _bounds(now.pointer(a), a), _bounds(now.pointer(b), b)
     return a_low < b_high and b_low < a_high
 

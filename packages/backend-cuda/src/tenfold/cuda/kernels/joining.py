@@ -94,7 +94,8 @@ def _join(out: Any, group: Sequence[tuple[Any, int]], dim: int, begin: int) -> N
     now = runtime.current()
     inner = prod(out.shape[dim + 1 :]) * out.dtype.itemsize
     rows, step = prod(out.shape[:dim]), out.shape[dim] * inner
-    target = now.view(out, (1,), (out.dtype.itemsize,), now.memory(out)[2] + begin * inner, out.dtype)
+    rest = out.size - begin * inner // out.dtype.itemsize
+    target = now.view(out, (rest,), (out.dtype.itemsize,), now.memory(out)[2] + begin * inner, out.dtype)
     widths = [part.shape[dim] * inner for part, _ in group]
     strides = [stride if rows > 1 else 0 for _, stride in group]
     addresses = [now.pointer(target), *[now.pointer(part) for part, _ in group]]

@@ -16,6 +16,7 @@ import numpy as np
 
 from tenfold.cuda import reports, runtime
 from tenfold.cuda.kernels.argument_types import TYPE_OF
+from tenfold.cuda.kernels.conversion import clone_contiguous, may_share
 from tenfold.cuda.kernels.geometry import broadcast, merged
 from tenfold.cuda.kernels.handwritten import Handwritten, contiguous
 
@@ -115,6 +116,12 @@ def run(
     if not prod(places.shape):
         return True
     now = runtime.current()
+    if mode != "take":  # programs would read what others have written already
+        near, near_strides = _elsewhere(near, near_strides, far, places.shape)
+        indices = [_elsewhere(i.array, i.strides, far, places.shape) for i in places.indices]
+        if any(found is not i.array for (found, _), i in zip(indices, places.indices)):
+            given = tuple([Index(i.dim, *found) for i, found in zip(places.indices, indices)])
+            places = Places(places.shape, places.own, given, places.wrap)
     copied = mode in ("take", "set")
     shape, far_strides = places.shape, places.strides(far) if units is None else units[0]
     steps = tuple(far.strides[i.dim] for i in places.indices) if units is None else units[1]
@@ -140,6 +147,15 @@ def run(
     if runtime.is_replaced():
         reports.check()
     return True
+
+
+def _elsewhere(array: Any, strides: Steps, far: Any, shape: Steps) -> tuple[Any, Steps]:
+    """An array and its strides on the walked shape; where it may share memory with what is written, of a copy."""
+    now = runtime.current()
+    if now.apart(array, far) or not may_share(array, far):
+        return array, strides
+    copy = clone_contiguous(now.view(array, shape, strides, now.memory(array)[2], array.dtype))
+    return copy, copy.strides
 
 
 def _kind(array: Any) -> str:

@@ -26,7 +26,7 @@ def unscale_many(table_ptr, found_ptr, inverse_ptr, KIND: tl.constexpr, DOUBLE: 
     x_ptr = tl.load(row).to(tl.pointer_type(KIND)) + i
     x = tl.load(x_ptr, mask, other=0.0).to(wide)
     bad = tl.max(tl.where(tl.abs(x) < float("inf"), 0, 1), 0)
-    tl.store(found_ptr, 1.0, bad != 0)
+    tl.store(found_ptr, 1.0, bad != 0)  # same value: whoever finds one says so, and a launch writes nothing else there
     tl.store(x_ptr, (x * tl.load(inverse_ptr).to(wide)).to(KIND), mask)
 
 

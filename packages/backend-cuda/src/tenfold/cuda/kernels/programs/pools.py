@@ -42,7 +42,13 @@ def largest_of_windows(
     mask = i < count
     n, c, d, h, w = position(i, channels, o_depth, o_height, o_width, LAST)
     base = x_ptr + n.to(tl.int64) * x_n + c.to(tl.int64) * x_c
-    best = tl.zeros([BLOCK], wide)
+    kind: tl.constexpr = x_ptr.dtype.element_ty
+    if kind.is_floating():
+        best = tl.full([BLOCK], float("-inf"), wide)
+    elif kind.is_int_signed():
+        best = tl.full([BLOCK], -(1 << kind.primitive_bitwidth - 1), wide)
+    else:
+        best = tl.zeros([BLOCK], wide)
     where = tl.full([BLOCK], -1, tl.int32)
     for tap in range(KD * KH * KW):
         sd = d * SD + (tap // (KH * KW)) * DD - PD
@@ -53,6 +59,9 @@ def largest_of_windows(
         better = seen & ((where < 0) | (x > best) | (x != x))
         best = tl.where(better, x, best)
         where = tl.where(better, (sd * x_height + sh) * x_width + sw, where)
+    if DD * DH * DW > 1:  # a window may straddle a short plane and have none of it: its gradient must not go elsewhere
+        end = ((d * SD + (KD - 1) * DD - PD) * x_height + h * SH + (KH - 1) * DH - PH) * x_width + w * SW + (KW - 1) * DW - PW
+        where = tl.where(where < 0, tl.minimum(tl.maximum(end, 0), x_depth * x_height * x_width - 1), where)
     tl.store(out_ptr + i, best.to(out_ptr.dtype.element_ty), mask)
     tl.store(index_ptr + i, where.to(tl.int64), mask)
 
