@@ -204,3 +204,30 @@ def test_cosines_and_distances_of_rows(dtype):
     for call in calls:
         for expected, got in both(call, x, y):
             assert_close(got, expected, 16)
+
+
+@pytest.mark.parametrize("dtype", [F32, F64, HALF], ids=lambda d: d.name)
+def test_losses_of_rows_and_of_variances(dtype):
+    x, y, z = (drawn((6, 5), dtype, seed) for seed in range(3))
+    sign, variance = drawn((6,), dtype, 3).sign(), drawn((6, 1), dtype, 4).abs()
+    variance[2] = 0
+    calls = (
+        (lambda x, y, v, **o: F.gaussian_nll_loss(x, y, v, eps=0.25, full=True, **o), (x, y, variance)),
+        (lambda x, y, v, **o: F.gaussian_nll_loss(x, y, v, **o), (x, y, z.abs() + 0.5)),
+        (lambda x, y, **o: F.cosine_embedding_loss(x, y, sign.to(x.device), 0.1, **o), (x, y)),
+        (lambda x, y, z, **o: F.triplet_margin_loss(x, y, z, margin=0.7, **o), (x, y, z)),
+    )  # fmt: skip
+    for call, tensors in calls:
+        for reduction in ("mean", "sum", "none"):
+            for expected, got in both(lambda *t, call=call, reduction=reduction: call(*t, reduction=reduction), *tensors):
+                assert_close(got, expected, 32 if dtype is HALF else 16, reduction)
+
+
+@pytest.mark.parametrize("cell", [nn.LSTMCell, nn.GRUCell, nn.RNNCell])
+def test_cells_and_their_gradients(cell):
+    tenfold.manual_seed(0)
+    model, x, h = cell(5, 6), drawn((4, 5)), drawn((4, 6), seed=1)
+    for expected, got in both(
+        lambda x, h: tenfold.stack(model.to(x.device)(x, (h, h)) if cell is nn.LSTMCell else [model.to(x.device)(x, h)]), x, h
+    ):
+        assert_close(got, expected, 8)

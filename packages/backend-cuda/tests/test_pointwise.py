@@ -94,6 +94,51 @@ def test_activations(name, dtype):
     np.testing.assert_allclose(got.cpu().double().numpy(), expected.double().numpy(), rtol=rtol, atol=atol)
 
 
+UNITS = {
+    "leaky_relu": (0.2,), "hardtanh": (-0.5, 2.0), "elu": (1.5,), "celu": (1.5,), "selu": (), "mish": (), "softplus": (2.0, 10.0),
+    "softsign": (), "tanhshrink": (), "hardshrink": (0.3,), "softshrink": (0.3,), "hardsigmoid": (), "hardswish": (),
+    "logsigmoid": (), "threshold": (0.1, -20.0),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("dtype", [tenfold.float32, tenfold.bfloat16, tenfold.float64], ids=str)
+@pytest.mark.parametrize("name", UNITS)
+def test_gradients_of_units(name, dtype):
+    """Of special values, and a second time through, beside the gradients that the CPU has."""
+    second = dtype is tenfold.float64
+    x, g = tenfold.tensor(SPECIAL[: 12 if name == "mish" or second else None], dtype=dtype), []
+    for device in ("cpu", "cuda"):
+        leaf = x.to(device).requires_grad_()
+        with np.errstate(all="ignore"):
+            y = OPERATORS[name].fn(leaf, *UNITS[name])
+            g.append(tenfold.autograd.grad(y, leaf, tenfold.full_like(y, 1.5), create_graph=second))
+            if second:
+                g[-1] += tenfold.autograd.grad(g[-1][0].square().sum(), leaf)
+    for expected, got in zip(*g, strict=True):
+        same(got.detach(), expected.detach(), name, signs=False)
+
+
+def _grown(unit, *tensors):
+    found = []
+    for device in ("cpu", "cuda"):
+        leaves = [t.to(device).requires_grad_() for t in tensors]
+        y = unit(*leaves)
+        found.append(tenfold.autograd.grad(y, leaves, tenfold.linspace(-1, 2, y.numel()).reshape(y.shape).to(y)))
+    for expected, got in zip(*found, strict=True):
+        same(got, expected, signs=False)
+
+
+def test_gradients_of_units_with_two_operands():
+    x = tenfold.linspace(-3, 3, 48).reshape(2, 4, 6)
+    for dtype in (tenfold.float32, tenfold.float64, tenfold.bfloat16):
+        for dim in (0, 1, -1):
+            _grown(lambda t, dim=dim: tenfold.op.glu(t, dim), x.to(dtype))
+        _grown(lambda t: tenfold.op.glu(t.transpose(0, 1), 0), x.to(dtype))
+        for weight in (tenfold.tensor([0.25]), tenfold.tensor([0.25, -0.5, 2.0, 0.0])):
+            _grown(tenfold.op.prelu, x.to(dtype), weight.to(dtype))
+    _grown(tenfold.op.prelu, x.transpose(1, 2).contiguous().transpose(1, 2), tenfold.tensor([0.25, -0.5, 2.0, 0.0]))
+
+
 LAYOUTS = {
     "contiguous": lambda x: x,
     "transposed": lambda x: x.transpose(0, 2),

@@ -34,6 +34,33 @@ def test_softmax_of_what_hurts():
     assert_close(F.softmax(x.cuda().t(), 1), F.softmax(x.t(), 1))
 
 
+@pytest.mark.parametrize("dtype", [tenfold.float32, tenfold.bfloat16], ids=lambda d: d.name)
+@pytest.mark.parametrize("name", ["softmax", "log_softmax"])
+def test_softmax_along_other_dimensions(name, dtype):
+    hurt = drawn((5, 7), dtype) * 20
+    hurt[0, 0], hurt[1, 1], hurt[:, 2], hurt[3, 3] = math.inf, math.nan, -math.inf, -math.inf
+    many = drawn((2, 500, 3), dtype) * 20  # several blocks
+    for x, dim in ((hurt, 0), (drawn((2, 3, 70), dtype), 1), (many, 1), (many.transpose(0, 1), 1), (drawn((4, 1, 2), dtype), 1)):
+        for expected, got in both(lambda x, dim=dim: getattr(F, name)(x, dim), x):
+            assert_close(got, expected, 4)
+
+
+@pytest.mark.parametrize("dtype", DTYPES, ids=lambda d: d.name)
+@pytest.mark.parametrize("shape", [(5, 4), (2, 4, 3), (4,), (2, 2100)], ids=str)
+def test_cross_entropy_with_probabilities(shape, dtype):
+    x, C = drawn(shape, dtype) * 3, shape[min(len(shape) - 1, 1)]
+    target, weight = drawn(shape, dtype, 3).abs(), drawn((C,), dtype, 4).abs()
+    for reduction in ("none", "sum", "mean"):
+        for smoothing in (0.0, 0.3):
+
+            def loss(x, reduction=reduction, smoothing=smoothing):
+                w = weight.to(x.device) if smoothing else None
+                return F.cross_entropy(x, target.to(x.device), w, reduction=reduction, label_smoothing=smoothing)
+
+            for expected, got in both(loss, x / C if C > 100 else x):
+                assert_close(got, expected, 16 if dtype.itemsize == 2 else 8)
+
+
 @pytest.mark.parametrize("dtype", DTYPES, ids=lambda d: d.name)
 @pytest.mark.parametrize("shape", SHAPES, ids=str)
 @pytest.mark.parametrize("affine", [True, False])

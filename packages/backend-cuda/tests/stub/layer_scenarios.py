@@ -41,6 +41,52 @@ def case_a_loss_with_its_gradient_is_two_launches():
     assert big.grid[0] <= 1056
 
 
+def case_a_unit_with_its_gradient_is_two_launches():
+    for unit in (F.leaky_relu, F.hardtanh, F.relu6, F.elu, F.celu, F.selu, F.mish, F.softplus, F.softsign, F.tanhshrink,
+                 F.hardshrink, F.softshrink, F.hardsigmoid, F.hardswish, F.logsigmoid, F.silu, F.gelu, F.glu,
+                 lambda x: F.threshold(x, 0.1, 0.2), lambda x: F.softmax(x, 0), lambda x: F.log_softmax(x, 0),
+                 lambda x: F.softmax(x.view(8, 8, 32), 1)):  # fmt: skip
+        work = trained(unit, (64, 32))
+        assert len(work.launches) == 2, (unit, work.names)
+    assert len(trained(F.prelu, (64, 32), (1,)).launches) == 3
+    assert len(trained(F.prelu, (4, 8, 6, 6), (8,)).launches) == 4
+
+
+def case_losses_of_rows_and_of_variances():
+    t, sign, p = array(64, 32), array(64), array(32)
+    for reduction in ("mean", "sum", "none"):
+        for smoothing, weight in ((0.0, None), (0.1, p)):
+            options = {"weight": weight, "reduction": reduction, "label_smoothing": smoothing}
+            work = trained(lambda x: F.cross_entropy(x, t, **options), (64, 32))
+            assert work.names == ["soft_cross_entropy", "soft_cross_entropy_gradient"]
+        work = trained(lambda x, y: F.cosine_embedding_loss(x, y, sign, reduction=reduction), (64, 32), (64, 32))
+        assert len(work.launches) == 4, work.names
+        work = trained(lambda x, y, z: F.triplet_margin_loss(x, y, z, reduction=reduction), *[(64, 32)] * 3)
+        assert len(work.launches) <= 9, work.names
+        # Besides, PyTorch's refusal of a negative variance waits for the device, there and here.
+        tensors = [array(64, 32).requires_grad_() for _ in range(2)]
+        seed = array() if reduction != "none" else array(64, 32)
+        work = stub.settled(lambda: F.gaussian_nll_loss(tensors[0], t, tensors[1], reduction=reduction).backward(seed))
+        assert len([name for name in work.names if "gaussian" in name or "variance" in name]) == 3, work.names
+
+
+def case_bags_of_one_size_are_few_launches():
+    index, factors = tenfold.zeros(8, 4, dtype=tenfold.int64, device=DEVICE), array(8, 4)
+    for options in ({"mode": "sum"}, {"mode": "mean"}, {"mode": "sum", "per_sample_weights": factors}):
+        work = trained(lambda w: F.embedding_bag(index, w, **options), (10, 32))
+        assert len(work.launches) <= 6, work.names
+
+
+def case_a_cell_is_two_products_and_a_launch():
+    x = array(8, 16)
+    for make in (nn.LSTMCell, nn.GRUCell, nn.RNNCell):
+        cell = make(16, 32).to(DEVICE)
+        with tenfold.no_grad():
+            work = quiet(stub.settled(lambda: cell(x)))
+        assert work.products == 2, work
+        assert len(work.launches) <= 2, work.names
+
+
 def case_dropout_is_one_launch_also_where_it_is_recorded():
     for drop in (F.dropout, lambda x: F.alpha_dropout(x, 0.5, True), lambda x: tenfold.native_dropout(x, 0.5, True)[0]):
         assert [name.split("_f_")[0] for name in trained(drop, (64, 32)).names] == ["drop_samples", "drop"]
@@ -84,3 +130,4 @@ def case_a_step_of_a_recurrence_is_a_product_and_a_launch():
 def case_cosines_and_distances_of_rows_with_gradients_are_two_launches():
     for call in (lambda x, y: F.cosine_similarity(x, y), F.pairwise_distance):
         assert trained(call, (64, 32), (64, 32)).names == ["row_pairs", "row_pairs_gradient"]
+    assert len(trained(lambda x, y: F.cosine_similarity(x, y, 0), (64, 32), (64, 32)).launches) <= 8

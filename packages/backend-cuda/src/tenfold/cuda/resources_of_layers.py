@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from tenfold.cuda.kernels.handwritten import TILE, Handwritten
+from tenfold.cuda.kernels.soft_targets import program
 
 Row = tuple[str, Handwritten, tuple[str, ...]]
 
@@ -28,8 +29,12 @@ def layers(kind: str) -> Iterator[Row]:
     yield f"layer norm long {kind}", Handwritten("norm_long", long, 16), (p, s, s, p, p, p, i, i, f)
     back = (("CENTERED", 1), ("WEIGHT", 1), double, ("BLOCK", TILE))
     yield f"layer norm long gradient {kind}", Handwritten("norm_gradient_long", back, 16), (p, p, p, s, s, p, i, i)
+    columns = ("LOG", 1), double, ("ROWS", 32), ("COLUMNS", 64)
+    yield f"softmax columns {kind}", Handwritten("softmax_columns", columns), (p, p, i, i, i)
+    yield f"softmax columns gradient {kind}", Handwritten("softmax_gradient_columns", columns), (p, p, p, i, i, i)
     yield from recurrence(kind)
     yield from row_pairs(kind)
+    yield from soft_targets(kind)
 
 
 def recurrence(kind: str) -> Iterator[Row]:
@@ -51,3 +56,12 @@ def row_pairs(kind: str) -> Iterator[Row]:
     p, s, i, tile = "*" + kind, "*fp32", "i32", (("COSINE", 1), ("DOUBLE", 0), ("ROWS", 1), ("BLOCK", 1024))
     yield f"cosine {kind}", Handwritten("row_pairs", tile), (p, s, p, p, i, i, "fp32")
     yield f"cosine gradient {kind}", Handwritten("row_pairs_gradient", tile), (p, p, p, p, p, p, s, i, i, "fp32")
+
+
+def soft_targets(kind: str) -> Iterator[Row]:
+    """Cross entropy with probabilities, and its gradient."""
+    p, s, i = "*" + kind, "*fp32", "i32"
+    found = program("soft_cross_entropy", 4096, 50257, False, True, True, "mean")[0]
+    yield f"soft cross entropy {kind}", found, (p, s, s, s, "*i32", p, p, p, i, i, "fp32")
+    slope = program("soft_cross_entropy_gradient", 4096, 50257, False, True, True, "mean")[0]
+    yield f"soft cross entropy gradient {kind}", slope, (p, p, p, p, p, s, i, i, i, "fp32")

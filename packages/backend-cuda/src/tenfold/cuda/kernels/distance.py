@@ -12,7 +12,7 @@ from tenfold.dispatch.operators import op
 
 BLOCK = 1024
 MOST = 2**30
-KINDS = {"distance": 0, "cosine": 1}
+KINDS = {"distance": 0, "cosine": 1, "smooth": 2}
 
 
 def _served(a: Any, b: Any) -> bool:
@@ -36,7 +36,7 @@ def fused_row_pairs(x1: Any, x2: Any, kind: str, eps: float) -> Any:
     now, width = runtime.current(), x1.shape[-1]
     index, rows = now.index_of(x1), x1.size // width
     out = now.empty(x1.shape[:-1], x1.dtype, index)
-    lengths = now.empty((1 + KINDS[kind], *x1.shape[:-1]), statistics_dtype(x1.dtype), index)
+    lengths = now.empty((1 + (kind != "distance"), *x1.shape[:-1]), statistics_dtype(x1.dtype), index)
     program, each, _ = _program("row_pairs", kind, x1.dtype, width, rows)
     start(program, (-(-rows // each),), (out, lengths, contiguous(x1), contiguous(x2), rows, width, float(eps)), index)
     return out, lengths
@@ -49,7 +49,8 @@ def fused_row_pairs_grad(grad: Any, x1: Any, x2: Any, result: Any, lengths: Any,
     now, width = runtime.current(), x1.shape[-1]
     index, rows = now.index_of(x1), x1.size // width
     to_a, to_b = (now.empty(x1.shape, x1.dtype, index) for _ in range(2))
-    program, each, columns = _program("row_pairs_gradient", kind, x1.dtype, width, rows)
+    # The lengths of smooth cosines are never too short, so that theirs is the gradient of other cosines.
+    program, each, columns = _program("row_pairs_gradient", "cosine" if kind == "smooth" else kind, x1.dtype, width, rows)
     given = (contiguous(x) for x in (grad, x1, x2, result, lengths))
     start(program, (-(-rows // each), -(-width // columns)), (to_a, to_b, *given, rows, width, float(eps)), index)
     return to_a, to_b

@@ -13,6 +13,7 @@ from typing import Any
 
 from tenfold.cuda.kernels.formulas_special import SPECIAL
 from tenfold.cuda.kernels.loss_formulas import LOSSES, SLOPES
+from tenfold.cuda.kernels.unit_slopes import SELU_ALPHA, SELU_SCALE, SLOPES as OF_UNITS
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +49,6 @@ SIGMOID = "math.rcp_rn(1.0 + math.exp(-x))"
 SHIFTABLE = "(y >= 0) & (y < x.dtype.primitive_bitwidth)"
 GELU_TANH = f"math.tanh((x + 0.044715 * x * x * x) * {sqrt(2 / pi)!r})"
 SIX = "tl.where(x > 3, 6.0, tl.where(x < -3, 0.0, x + 3.0))"
-SELU_ALPHA, SELU_SCALE = 1.6732632423543772, 1.0507009873554805
 SOFTPLUS = "math.log1p(math.exp(-tl.abs(x))) + tl.where((x > 0) | (x != x), x, 0.0)"
 
 ARITHMETIC = {
@@ -193,11 +193,11 @@ SCIENTIFIC = {name: _floating(text, operands) for name, (text, operands) in SPEC
 # A copy into another dtype or layout.
 CAST = _all("x", "x", "out")
 
-OF_LOSSES = {name: _floating(text, letters) for name, (text, letters) in {**LOSSES, **SLOPES}.items()}
+OF_LAYERS = {name: _floating(text, letters) for name, (text, letters) in {**LOSSES, **SLOPES, **OF_UNITS}.items()}
 # c says what dropout keeps; the rest of an infinity is NaN, as in PyTorch.
 DROPPING = {
     "drop": _floating("x * tl.where(c != 0, a, 0.0)", "xca"),
     "drop_to": _floating("x * tl.where(c != 0, s, 0.0) + tl.where(c != 0, a, b)", "xcsab"),
 }
 
-FORMULAS = {**ARITHMETIC, **FUNCTIONS, **TESTS, **SELECTION, **ACTIVATIONS, **SCIENTIFIC, **OF_LOSSES, **DROPPING, "cast": CAST}
+FORMULAS = {**ARITHMETIC, **FUNCTIONS, **TESTS, **SELECTION, **ACTIVATIONS, **SCIENTIFIC, **OF_LAYERS, **DROPPING, "cast": CAST}

@@ -9,7 +9,7 @@ from typing import Any
 
 from tenfold.cuda import reports, runtime
 from tenfold.cuda.attaching import kernel
-from tenfold.cuda.kernels import nll, pointwise_loss  # noqa: F401 - these attach kernels of this family too
+from tenfold.cuda.kernels import nll, pointwise_loss, soft_targets  # noqa: F401 - these attach kernels of this family too
 from tenfold.cuda.kernels.counters import counters
 from tenfold.cuda.kernels.handwritten import (
     F64,
@@ -22,6 +22,7 @@ from tenfold.cuda.kernels.handwritten import (
     start,
     statistics_dtype,
 )
+from tenfold.cuda.kernels.soft_targets import classes_last
 from tenfold.dispatch.operators import op
 
 REDUCTIONS = {"none": 0, "sum": 1, "mean": 2}
@@ -38,14 +39,9 @@ def _class_dim(input: Any) -> int:
     return min(input.ndim - 1, 1)
 
 
-def _classes_last(input: Any) -> Any:
-    """The array with the classes, the second of more than two dimensions, as the last one."""
-    return input if input.ndim < 3 else input.transpose(0, *range(2, input.ndim), 1)
-
-
 @kernel(op.fused_cross_entropy, device="cuda")
 def fused_cross_entropy(input: Any, target: Any, weight: Any, ignore_index: int, label_smoothing: float, reduction: str) -> Any:
-    moved = _classes_last(input)
+    moved = classes_last(input)
     sizes = rows_of(moved, 1, UNBOUNDED)
     if sizes is None or not _served(input, target, weight):
         return NotImplemented
@@ -79,7 +75,7 @@ def fused_cross_entropy_grad(
     top: Any,
     log_sum: Any,
 ) -> Any:
-    moved = _classes_last(input)
+    moved = classes_last(input)
     sizes = rows_of(moved, 1, UNBOUNDED)
     if sizes is None or not _served(input, target, weight) or grad.dtype not in FLOATS:
         return NotImplemented

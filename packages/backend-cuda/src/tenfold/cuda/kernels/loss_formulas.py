@@ -11,6 +11,7 @@ SIGN = "tl.where(d > 0, 1.0, tl.where(d < 0, -1.0, 0.0))"
 SOFTPLUS = "math.log1p(math.exp(-tl.abs(x))) - tl.where((x < 0) | (x != x), x, 0.0)"  # log(1 + exp(-x))
 SIGMOID = "math.rcp_rn(1.0 + math.exp(-x))"
 CUT = "tl.where((m > -100.0) | (m != m), m, -100.0)"
+VARIANCE = "v = tl.where((p > a) | (p != p), p, a)\n"
 GAP = "m = a - p * (x - y)\n"
 
 # Of each kind: statements and, last, an expression, for the loss and for its slope.
@@ -39,15 +40,24 @@ KINDS: dict[str, tuple[str, str]] = {
         "m = a - x\nm = tl.where((m > 0) | (m != m), m, 0.0)\ntl.where(y == 1, x, tl.where(y == -1, m, x + m))",
         "tl.where(y == -1, 0.0, 1.0) - tl.where((y != 1) & (a - x >= 0), 1.0, 0.0)",
     ),
-    "ranking": (f"{GAP}tl.where((m > 0) | (m != m), m, 0.0)", f"{GAP}tl.where(m < 0, 0.0, -p)"),
+    "ranking": (f"{GAP}tl.where((m > 0) | (m != m), m, 0.0)", f"{GAP}tl.where(m >= 0, -p, 0.0)"),
+    "gaussian": (f"{D}{VARIANCE}0.5 * (math.log(v) + math.div_rn(d * d, v)) + b", f"{D}{VARIANCE}math.div_rn(d, v)"),
+    "alike": (
+        "m = x - a\nm = tl.where((m > 0) | (m != m), m, 0.0)\ntl.where(y == 1, 1.0 - x, tl.where(y == -1, m, 0.0))",
+        "tl.where(y == 1, -1.0, tl.where((y == -1) & (x >= a), 1.0, 0.0))",
+    ),
 }  # fmt: skip
 
 
 def _weighted(text: str, factor: str) -> str:
+    """Times a factor, which may be a scalar: a block of float32, such as a choice of numbers, would keep that beside it."""
     *statements, result = text.split("\n")
-    return "\n".join([*statements, f"({result}) * {factor}"])
+    return "\n".join([*statements, f"({result}).to(x.dtype) * {factor}"])
 
 
 # By name: (text, the letters of its operands).
 LOSSES = {f"{kind}_loss": (_weighted(loss, "w"), "xywpab") for kind, (loss, _) in KINDS.items()}
 SLOPES = {f"{kind}_loss_slope": (_weighted(slope, "w * (g * s)"), "xywpgsab") for kind, (_, slope) in KINDS.items()}
+# Of a Gaussian's variance, which is the third operand.
+OF_VARIANCE = f"{D}{VARIANCE}math.div_rn(0.5 * (1.0 - math.div_rn(d * d, v)), v)"
+SLOPES["variance_loss_slope"] = (_weighted(OF_VARIANCE, "w * (g * s)"), "xywpgsab")

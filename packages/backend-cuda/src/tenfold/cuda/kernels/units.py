@@ -7,8 +7,11 @@ from typing import Any
 
 import numpy as np
 
+from tenfold.cuda import capturing, runtime
 from tenfold.cuda.attaching import kernel
 from tenfold.cuda.kernels.elementwise import largest, run
+from tenfold.cuda.kernels.folds import Fold, folded
+from tenfold.cuda.kernels.summing import total
 from tenfold.dispatch.operators import op
 
 HALF_BYTES = 2
@@ -66,20 +69,84 @@ def threshold(input: Any, threshold: float, value: float) -> Any:
     return run("threshold", input, float(threshold), float(value))
 
 
-@kernel(op.prelu, device="cuda")
-def prelu(input: Any, weight: Any) -> Any:
+@kernel(op.fused_unit_grad, device="cuda")
+def fused_unit_grad(grad: Any, input: Any, kind: str, a: float, b: float) -> Any:
+    if grad.dtype != input.dtype or not _is_floating(input):
+        return NotImplemented
+    if kind == "shrink" and input.dtype.itemsize == HALF_BYTES:
+        a = float(np.asarray(a, input.dtype))  # which rounds the limit, too
+    return run(f"{kind}_slope", grad, input, a, b)
+
+
+def _slopes(input: Any, weight: Any) -> Any:
+    """The weights of prelu as they lie along the input; None for what is no weight of it."""
     channels = input.shape[1] if input.ndim > 1 else 1
     if weight.dtype != input.dtype or weight.ndim > 1 or weight.size not in (1, channels):
+        return None
+    return weight.reshape((-1,) + (1,) * (input.ndim - 2)) if input.ndim > 1 else weight.reshape(())
+
+
+@kernel(op.prelu, device="cuda")
+def prelu(input: Any, weight: Any) -> Any:
+    slopes = _slopes(input, weight)
+    return NotImplemented if slopes is None else run("prelu", input, slopes)
+
+
+@kernel(op.fused_prelu_grad, device="cuda")
+def fused_prelu_grad(grad: Any, input: Any, weight: Any) -> Any:
+    slopes = _slopes(input, weight)
+    if slopes is None or grad.dtype != input.dtype or not _is_floating(input) or grad.shape != input.shape or not grad.size:
         return NotImplemented
-    return run("prelu", input, weight.reshape((-1,) + (1,) * (input.ndim - 2)) if input.ndim > 1 else weight.reshape(()))
+    to_weight: Any = NotImplemented
+    if weight.size == 1:
+        to_weight = total("prelu_weight_slope", 1.0, grad, input)
+    if to_weight is NotImplemented:
+        each = run("prelu_weight_slope", grad, input)
+        to_weight = folded(Fold("sum"), each, tuple(d for d in range(each.ndim) if d != 1 or weight.size == 1), False)
+    return run("prelu_slope", grad, input, slopes), to_weight.reshape(weight.shape)
+
+
+def _halves(input: Any, dim: int) -> tuple[Any, int, tuple[slice, ...]] | None:
+    """(the dimension, half its size, what comes before it); None for what has no halves."""
+    if not input.ndim or not -input.ndim <= dim < input.ndim or input.shape[dim] % 2:
+        return None
+    dim %= input.ndim
+    return dim, input.shape[dim] // 2, (slice(None),) * dim
 
 
 @kernel(op.glu, device="cuda")
 def glu(input: Any, dim: int) -> Any:
-    if not input.ndim or not -input.ndim <= dim < input.ndim or input.shape[dim] % 2:
+    found = _halves(input, dim)
+    if found is None:
         return NotImplemented
-    half, lead = input.shape[dim] // 2, (slice(None),) * (dim % input.ndim)
+    _, half, lead = found
     return run("glu", input[(*lead, slice(0, half))], input[(*lead, slice(half, None))])
+
+
+_second: dict[int, Any] = {}  # of each GPU: which half is the second
+runtime.ON_REPLACE.append(_second.clear)
+runtime.AFTER_FORK.append(_second.clear)
+
+
+@kernel(op.fused_glu_grad, device="cuda")
+def fused_glu_grad(grad: Any, input: Any, dim: int) -> Any:
+    """Both halves of the gradient in one launch, as a dimension of their own."""
+    found = _halves(input, dim)
+    if found is None or grad.dtype != input.dtype or not _is_floating(input):
+        return NotImplemented
+    dim, half, lead = found
+    now = runtime.current()
+    index = now.index_of(input)
+    which = _second.get(index)
+    if which is None:
+        which = _second[index] = capturing.constant(now, np.array([False, True]), index)
+    capturing.hold(which)
+    out = now.empty(input.shape, input.dtype, index)
+    place = (*lead, None)
+    halves = (input[(*lead, slice(0, half))][place], input[(*lead, slice(half, None))][place])
+    result = out.reshape((*input.shape[:dim], 2, half, *input.shape[dim + 1 :]))
+    run("glu_slope", grad[place], *halves, which.reshape((2,) + (1,) * (input.ndim - dim)), out=result)
+    return out
 
 
 def _is_floating(array: Any) -> bool:

@@ -6,8 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from tenfold import Tensor
-from tenfold.nn.layers.rnn.recurrence import CELLS, State, run_layers
-from tenfold.nn.ops.linear import linear
+from tenfold.nn.layers.rnn.recurrence import State, one_step, run_layers
 
 __all__ = ["gru", "gru_cell", "lstm", "lstm_cell", "rnn_relu", "rnn_relu_cell", "rnn_tanh", "rnn_tanh_cell"]
 
@@ -97,7 +96,7 @@ def lstm_cell(
     input: Tensor, hx: Sequence[Tensor], w_ih: Tensor, w_hh: Tensor, b_ih: Tensor | None = None, b_hh: Tensor | None = None
 ) -> tuple[Tensor, Tensor]:
     """One step of an LSTM: (h, c). Shape: input (B, I), both states (B, H), weights (4 H, I) and (4 H, H)."""
-    h, c = CELLS["LSTM"](linear(input, w_ih, b_ih), b_hh, tuple(hx), w_hh)
+    h, c = one_step("LSTM", input, tuple(hx), [w_ih, w_hh, b_ih, b_hh])
     return h, c
 
 
@@ -105,7 +104,7 @@ def _cell(mode: str, name: str, gates: str) -> Callable[..., Tensor]:
     def step(
         input: Tensor, hx: Tensor, w_ih: Tensor, w_hh: Tensor, b_ih: Tensor | None = None, b_hh: Tensor | None = None
     ) -> Tensor:
-        return CELLS[mode](linear(input, w_ih, b_ih), b_hh, (hx,), w_hh)[0]
+        return one_step(mode, input, (hx,), [w_ih, w_hh, b_ih, b_hh])[0]
 
     step.__name__ = step.__qualname__ = name
     step.__doc__ = f"One step of {mode}: h. Shape: input (B, I), hx (B, H), weights ({gates}, I) and ({gates}, H)."

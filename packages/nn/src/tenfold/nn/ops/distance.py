@@ -33,8 +33,8 @@ def cosine_similarity(x1: Tensor, x2: Tensor, dim: int = 1, eps: float = 1e-08) 
         raise RuntimeError(f"cosine_similarity: eps must be non-negative, got: {eps}")
     shape = broadcast_shapes("cosine_similarity", [x1.shape, x2.shape])
     x1, x2 = x1.to(dtype).expand(shape), x2.to(dtype).expand(shape)
-    if dim in (-1, len(shape) - 1) and _in_one_pass(x1, x2):
-        return fused_row_pairs(x1, x2, "cosine", float(eps))[0]
+    if rows_in_one_pass(x1, x2):
+        return fused_row_pairs(x1.movedim(dim, -1), x2.movedim(dim, -1), "cosine", float(eps))[0]
     return (_unit(x1, dim, eps) * _unit(x2, dim, eps)).sum(dim)
 
 
@@ -54,13 +54,13 @@ def pairwise_distance(x1: Tensor, x2: Tensor, p: float = 2.0, eps: float = 1e-06
     tensor(5.)
     """
     dim = max(x1.dim(), x2.dim()) - 1
-    if p == 2 and _in_one_pass(x1, x2):
+    if p == 2 and rows_in_one_pass(x1, x2):
         distance = fused_row_pairs(x1, x2, "distance", float(eps))[0]
         return distance.unsqueeze(-1) if keepdim else distance
     return tf.norm(x1 - x2 + eps, p, dim, keepdim=keepdim)
 
 
-def _in_one_pass(x1: Tensor, x2: Tensor) -> bool:
+def rows_in_one_pass(x1: Tensor, x2: Tensor) -> bool:
     """Whether the device has a kernel for the rows of these: plain tensors of one shape and floating dtype."""
     key = x1._key
     if key is CPU or key.level is not None or key.override or key.kernels.fused_row_pairs is None or x2._key is not key:
@@ -72,6 +72,8 @@ def _in_one_pass(x1: Tensor, x2: Tensor) -> bool:
 def fused_row_pairs(x1: Tensor, x2: Tensor, kind: str, eps: float) -> tuple[Tensor, Tensor]:
     """The "cosine" or the "distance" of each pair of rows; and the lengths of both, or of their difference: (2 or 1, *).
 
+    Of a "smooth" cosine `eps` is added to the squares of the lengths, instead of being the least of them.
+
     >>> import tenfold
     >>> tenfold.op.fused_row_pairs(tenfold.tensor([[3.0, 4.0]]), tenfold.zeros(1, 2), "distance", 0.0)
     (tensor([5.]), tensor([[5.]]))
@@ -80,8 +82,15 @@ def fused_row_pairs(x1: Tensor, x2: Tensor, kind: str, eps: float) -> tuple[Tens
     if kind == "distance":
         lengths = tf.norm(a - b + eps, 2, -1)
         return lengths.to(x1.dtype), lengths.detach().unsqueeze(0)
+    if kind == "smooth":
+        l1, l2 = _smooth(a, eps), _smooth(b, eps)
+        return ((a * b).sum(-1) / (l1 * l2)).to(x1.dtype), tf.stack([l1.detach(), l2.detach()])
     found = (_unit(a, -1, eps) * _unit(b, -1, eps)).sum(-1).to(x1.dtype)
     return found, tf.stack([tf.norm(v.detach(), 2, -1) for v in (a, b)])
+
+
+def _smooth(x: Tensor, eps: float) -> Tensor:
+    return ((x * x).sum(-1) + eps).sqrt()
 
 
 @composite("distance", method=None)
@@ -101,7 +110,7 @@ def fused_row_pairs_grad(
         d = a - b + eps
         slopes = _over(g, tf.norm(d, 2, -1, keepdim=True)) * d
         return slopes.to(x1.dtype), (-slopes).to(x1.dtype)
-    l1, l2 = (tf.norm(v, 2, -1, keepdim=True) for v in (a, b))
+    l1, l2 = (_smooth(v, eps).unsqueeze(-1) if kind == "smooth" else tf.norm(v, 2, -1, keepdim=True) for v in (a, b))
     with tf.no_grad():
         s1, s2 = (tf.clamp_min(eps - v, 0) for v in (l1, l2))
     d1, d2 = l1 + s1, l2 + s2

@@ -164,6 +164,9 @@ def embedding_bag(
         rows = rows * (factors if kept is None else factors[kept]).unsqueeze(1)
     if mode == "max":
         return _bag_maxima(rows, bags, count)
+    if bags is None:
+        together = rows.view(*input.shape, weight.shape[1])
+        return together.sum(1) if mode == "sum" else together.mean(1)
     sums = tf.zeros(count, weight.shape[1], dtype=weight.dtype, device=weight.device).index_add(0, bags, rows)
     if mode == "sum":
         return sums
@@ -202,8 +205,8 @@ def _check_sample_weights(given: Tensor, input: Tensor, weight: Tensor, mode: st
         )
 
 
-def _bags(input: Tensor, offsets: Tensor | None, include_last_offset: bool | int, to_the_end: bool) -> tuple[Tensor, Tensor, int]:
-    """Flat indices, the bag of each, and the number of bags.
+def _bags(input: Tensor, offsets: Tensor | None, include_last_offset: bool | int, to_the_end: bool) -> tuple[Tensor, Any, int]:
+    """Flat indices, the bag of each (None: bags of one size, which lie beside each other), and the number of bags.
 
     The last of `include_last_offset` should be the size of the input; where it is not, `to_the_end` goes on as if it were.
     """
@@ -214,6 +217,8 @@ def _bags(input: Tensor, offsets: Tensor | None, include_last_offset: bool | int
                 "of fixed length sequences."
             )
         B, N = input.shape
+        if N and not to_the_end:
+            return input.reshape(-1), None, B
         return input.reshape(-1), tf.arange(B, device=input.device).unsqueeze(1).expand(B, N).reshape(-1), B
     if input.dim() != 1:
         raise ValueError(f"embedding_bag: input has to be 1D or 2D Tensor, but got Tensor of dimension {input.dim()}")

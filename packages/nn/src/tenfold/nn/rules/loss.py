@@ -7,7 +7,7 @@ from typing import Any
 
 import tenfold as tf
 from tenfold.autograd.gradients import gradient, gradients
-from tenfold.nn.ops.loss import classes as ops, elementwise, pointwise
+from tenfold.nn.ops.loss import classes as ops, elementwise, pointwise, soft_targets
 
 
 @gradients(ops.fused_nll_loss, "input", node="NllLossBackward0", results=(0,))
@@ -33,7 +33,12 @@ def _cross_entropy(
     )
 
 
-@gradients(pointwise.fused_pointwise_loss, "input", "target", node="LossBackward0")
+@gradients(soft_targets.fused_soft_cross_entropy, "input", node="DivBackward1", results=(0,))
+def _soft_cross_entropy(g: Any, input: Any, target: Any, weight: Any, label_smoothing: float, reduction: str, out1: Any) -> Any:
+    return (soft_targets.fused_soft_cross_entropy_grad(g[0], input, target, weight, label_smoothing, reduction, out1),)
+
+
+@gradients(pointwise.fused_pointwise_loss, "input", "target", "third", node="LossBackward0")
 def _pointwise_loss(
     g: Any,
     needs: Any,
@@ -48,8 +53,12 @@ def _pointwise_loss(
 ) -> Any:
     if needs[1] and kind not in pointwise.OF_DIFFERENCES:
         raise RuntimeError(f"fused_pointwise_loss: losses of kind {kind} have no gradient for the target; detach() it first")
-    slopes = pointwise.fused_pointwise_loss_grad(g, input, target, weight, third, kind, a, b, divisor)
-    return slopes, -slopes if needs[1] else None
+    if needs[2] and kind != "gaussian":
+        raise RuntimeError(f"fused_pointwise_loss: losses of kind {kind} have no gradient for `third`; detach() it first")
+    given = (g, input, target, weight, third)
+    slopes = pointwise.fused_pointwise_loss_grad(*given, kind, a, b, divisor) if needs[0] or needs[1] else None
+    of_third = pointwise.fused_pointwise_loss_grad(*given, "variance", a, b, divisor) if needs[2] else None
+    return slopes, -slopes if needs[1] else None, of_third
 
 
 gradient(

@@ -215,6 +215,10 @@ def _fused_cross_entropy(
     return loss, weights, None, None  # what the gradient needs of each row
 
 
+def _soft(input: Array, target: Array, weight: Any, label_smoothing: float, reduction: str) -> tuple[Array, ...]:
+    return cross_entropy(input, target, weight, reduction=reduction, label_smoothing=label_smoothing), None
+
+
 REFERENCES |= {
     "mse_loss": elementwise(lambda input, target: (input - target) ** 2),
     "l1_loss": elementwise(lambda input, target: np.abs(input - target)),
@@ -241,12 +245,14 @@ REFERENCES |= {
         input, target, weight, ignore_index, reduction
     )[0],
     "fused_cross_entropy": _fused_cross_entropy,
+    "fused_soft_cross_entropy": _soft,
     "cross_entropy": cross_entropy,
 }
 _GRADIENT = "it is a gradient, which is compared with that of the loss's body"
 NO_REFERENCE |= {
     "fused_nll_loss_grad": _GRADIENT,
     "fused_cross_entropy_grad": _GRADIENT,
+    "fused_soft_cross_entropy_grad": _GRADIENT,
     "ctc_loss": "a sum over all alignments has no short formula; its tests compare with PyTorch's",
 }
 NO_SPECIAL |= {

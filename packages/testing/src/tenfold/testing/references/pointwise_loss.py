@@ -31,6 +31,8 @@ KINDS: dict[str, Any] = {
     "poisson": lambda x, t, third, a, b: poisson(x, t, log_input=False, eps=a, reduction="none"),
     "hinge": lambda x, t, third, a, b: hinge_embedding(x, t, a, "none"),
     "ranking": lambda x, t, third, a, b: ranking(x, t, third, a, "none"),
+    "gaussian": lambda x, t, third, a, b: 0.5 * (np.log(np.maximum(third, a)) + (x - t) ** 2 / np.maximum(third, a)) + b,
+    "alike": lambda x, t, third, a, b: np.where(t == 1, 1 - x, np.where(t == -1, np.maximum(x - a, 0), 0)),
 }
 
 

@@ -97,6 +97,45 @@ for _name, _rest in {
     error_samples(_name)(_backward_errors(*_rest))
 
 
+# Of each unit whose slope is an operator the domain of its input and its numbers.
+SLOPES: dict[str, tuple[Domain, float, float]] = {
+    "threshold": (BENDS, 0.3, 0.0), "hardtanh": (BENDS, -0.7, 2.0), "leaky_relu": (NONZERO, 0.2, 0.0),
+    "shrink": (BENDS, 0.7, 0.0), "hardsigmoid": (BENDS, 0.0, 0.0), "hardswish": (BENDS, 0.0, 0.0), "logsigmoid": (ANY, 0.0, 0.0),
+    "mish": (ANY, 0.0, 0.0), "elu": (NONZERO, 0.5, 2.0), "selu": (NONZERO, 0.0, 0.0), "softplus": (ANY, 2.0, 1.5),
+    "softsign": (NONZERO, 0.0, 0.0), "tanhshrink": (ANY, 0.0, 0.0),
+}  # fmt: skip
+_SLOPE = "it is a gradient, which is compared with that of the unit's body"
+
+
+@samples("fused_unit_grad", dtypes=FLOATS, no_reference=_SLOPE)
+def _unit_grad(make: Make) -> Iterator[Sample]:
+    for kind, (domain, a, b) in SLOPES.items():
+        for shape in ((), (3, 4), (0, 2)):
+            yield Sample(make(*shape), make(*shape, domain=domain), kind, a, b, note=kind)
+        x = make(3, 4, domain=domain, layout="strided")
+        yield Sample(make(3, 4, layout="transposed"), x, kind, a, b, note=f"{kind}, strided memory")
+
+
+@samples("fused_prelu_grad", dtypes=FLOATS, no_reference=_SLOPE)
+def _prelu_grad(make: Make) -> Iterator[Sample]:
+    for shape, weights in (((2, 3), 3), ((2, 3, 4), 3), ((2, 3, 4), 1), ((5,), 1), ((), 1)):
+        yield Sample(make(*shape), make(*shape, domain=NONZERO), make(weights))
+
+
+@samples("fused_glu_grad", dtypes=FLOATS, no_reference=_SLOPE)
+def _glu_grad(make: Make) -> Iterator[Sample]:
+    for shape, dim in (((4,), 0), ((2, 6), 1), ((4, 3), 0), ((2, 4, 3), -2)):
+        half = [n // 2 if d == dim % len(shape) else n for d, n in enumerate(shape)]
+        yield Sample(make(*half), make(*shape), dim)
+
+
+@error_samples("fused_unit_grad")
+@error_samples("fused_prelu_grad")
+@error_samples("fused_glu_grad")
+def _no_slope(make: Make) -> Iterator[ErrorSample]:
+    yield ErrorSample([1.0], error=TypeError, match="argument")
+
+
 def _along_dim(make: Make) -> Iterator[Sample]:
     for shape, dim in (((3,), 0), ((2, 3), 1), ((2, 3), -2), ((), 0), ((0, 3), 1), ((2, 3, 4), 1), ((3, 67), -1)):
         yield Sample(make(*shape), dim, note=f"{len(shape)}-d")

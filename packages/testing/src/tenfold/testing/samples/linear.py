@@ -157,7 +157,7 @@ def _pdist_errors(make: Make) -> Iterator[ErrorSample]:
 
 
 def _row_pairs(make: Make) -> Iterator[tuple[Any, ...]]:
-    for kind in ("cosine", "distance"):
+    for kind in ("cosine", "distance", "smooth"):
         for shape in ((3, 4), (2, 1, 3), (5,), (0, 3)):
             yield make(*shape), make(*shape), kind, 1e-6
         yield make(3, 4, layout="transposed"), make(3, 4, layout="strided"), kind, 1e-6
@@ -172,6 +172,8 @@ def _fused_row_pairs(make: Make) -> Iterator[Sample]:
 def _of_rows(x1: Any, x2: Any, kind: str, eps: float) -> Any:
     if kind == "distance":
         return np.sqrt(((x1 - x2 + eps) ** 2).sum(-1))
+    if kind == "smooth":
+        return (x1 * x2).sum(-1) / np.prod([np.sqrt((x * x).sum(-1) + eps) for x in (x1, x2)], 0)
     return (x1 * x2).sum(-1) / np.prod([np.maximum(np.sqrt((x * x).sum(-1)), eps) for x in (x1, x2)], 0)
 
 

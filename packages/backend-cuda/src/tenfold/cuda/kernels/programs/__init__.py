@@ -9,7 +9,7 @@ from typing import Any
 MODULES = (
     "rows", "long_rows", "steps", "many", "draws", "convolutions", "depthwise", "pools", "channels", "attentions", "decoding",
     "exchanges", "places", "segments", "joins", "sorting", "selecting", "reductions", "scans", "totals", "picks", "dropping",
-    "recurrence", "groups", "pairs", "regions", "sampled",
+    "recurrence", "groups", "pairs", "regions", "sampled", "columns", "soft_targets",
 )  # fmt: skip
 
 

@@ -15,7 +15,10 @@ def row_pairs(
     out_ptr, lengths_ptr, a_ptr, b_ptr, rows, width, eps, COSINE: tl.constexpr, DOUBLE: tl.constexpr, ROWS: tl.constexpr,
     BLOCK: tl.constexpr,
 ):  # fmt: skip
-    """COSINE: a b / (max(|a|, eps) max(|b|, eps)), lengths |a| and then |b|; else |a - b + eps|, which is the length, too."""
+    """COSINE: a b / (max(|a|, eps) max(|b|, eps)), lengths |a| and then |b|; else |a - b + eps|, which is the length, too.
+
+    COSINE 2: eps is added to the squares of the lengths instead.
+    """
     wide: tl.constexpr = tl.float64 if DOUBLE else tl.float32
     r = tl.program_id(0) * ROWS + tl.arange(0, ROWS)
     products = tl.zeros([ROWS, BLOCK], wide)
@@ -34,11 +37,12 @@ def row_pairs(
         else:
             d = tl.where(mask, a - b + eps, 0.0)
             first += d * d
-    length = tl.sqrt(tl.sum(first, 1))
+    more = eps if COSINE == 2 else 0.0
+    length = tl.sqrt(tl.sum(first, 1) + more)
     tl.store(lengths_ptr + r, length, r < rows)
     result = length
     if COSINE:
-        other = tl.sqrt(tl.sum(second, 1))
+        other = tl.sqrt(tl.sum(second, 1) + more)
         tl.store(lengths_ptr + rows + r, other, r < rows)
         least = tl.where(length < eps, eps, length) * tl.where(other < eps, eps, other)
         result = tl.sum(products, 1) / least

@@ -7,8 +7,8 @@ from typing import Any
 
 import tenfold
 from tenfold import Tensor
-from tenfold.nn import functional as F, init
-from tenfold.nn.layers.rnn.recurrence import CELLS, State
+from tenfold.nn import init
+from tenfold.nn.layers.rnn.recurrence import State, one_step
 from tenfold.nn.module import Module
 from tenfold.nn.parameter import Parameter
 
@@ -63,7 +63,7 @@ class RNNCellBase(Module):
                     f"{name}: hidden has shape {tuple(part.shape)}, expected is {(rows.size(0), self.hidden_size)}; "
                     "Input batch size doesn't match hidden batch size or hidden_size."
                 )
-        new = CELLS[mode](F.linear(rows, self.weight_ih, self.bias_ih), self.bias_hh, current, self.weight_hh)
+        new = one_step(mode, rows, current, [self.weight_ih, self.weight_hh, self.bias_ih, self.bias_hh])
         return new if batched else tuple(part.squeeze(0) for part in new)
 
     def extra_repr(self) -> str:

@@ -10,6 +10,8 @@ from typing import Any
 
 import tenfold
 from tenfold import Tensor
+from tenfold.dispatch.devices import CPU
+from tenfold.dispatch.runtime import STATE
 from tenfold.nn import functional as F
 from tenfold.nn.ops.rnn.gru import fused_gru
 from tenfold.nn.ops.rnn.lstm import fused_lstm
@@ -51,6 +53,31 @@ CELLS: dict[str, Cell] = {
     "LSTM": lstm_cell,
     "GRU": gru_cell,
 }
+
+
+OPERATORS = {"LSTM": ("fused_lstm", 4), "GRU": ("fused_gru", 3), "RNN_TANH": ("fused_rnn", 1), "RNN_RELU": ("fused_rnn", 1)}
+
+
+def one_step(mode: str, input: Tensor, state: State, weights: list[Any]) -> State:
+    """The state after one step of a cell, weights w_ih, w_hh, b_ih, b_hh; few launches where the device has a kernel for it."""
+    if _in_one_pass(mode, input, state, weights):
+        return run_direction(mode, input, [len(input)], state, [*weights, None], False)[1]
+    w_ih, w_hh, b_ih, b_hh = weights
+    return CELLS[mode](F.linear(input, w_ih, b_ih), b_hh, state, w_hh)
+
+
+def _in_one_pass(mode: str, input: Tensor, state: State, weights: list[Any]) -> bool:
+    """Whether the device has a kernel for a step of these: plain tensors of one dtype whose sizes fit each other."""
+    key, (name, gates) = input._key, OPERATORS[mode]
+    if key is CPU or key.level is not None or key.override or STATE.layers or getattr(key.kernels, name) is None:
+        return False
+    if input.dim() != 2 or any(t.dim() != 2 or t.shape != (input.shape[0], state[0].shape[-1]) for t in state):
+        return False
+    H = state[0].shape[1]
+    shapes = (gates * H, input.shape[1]), (gates * H, H), (gates * H,), (gates * H,)
+    if any(w is not None and tuple(w.shape) != shape for w, shape in zip(weights, shapes, strict=True)):
+        return False
+    return all(t is None or (t._key is key and t.dtype is input.dtype) for t in (*state, *weights))
 
 
 def run_direction(

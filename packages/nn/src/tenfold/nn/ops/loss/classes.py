@@ -8,6 +8,7 @@ import tenfold as tf
 from tenfold.dispatch.operators import composite
 from tenfold.nn.arguments import refuse_gradients, widened
 from tenfold.nn.ops.loss.reduction import reduced, reduction_of
+from tenfold.nn.ops.loss.soft_targets import fused_soft_cross_entropy, in_one_pass
 from tenfold.tensor.tensor import Tensor
 from tenfold.types.dtypes import int64, type_name, uint8
 
@@ -242,6 +243,8 @@ def _with_probabilities(
         )
     if ignore_index >= 0:
         raise RuntimeError(f"cross_entropy: ignore_index is not supported for floating point target, got {ignore_index}")
+    if in_one_pass(input, target, weight):
+        return fused_soft_cross_entropy(input, target, weight, float(label_smoothing), reduction)[0]
     dim = _class_dim(input)
     if label_smoothing > 0:
         target = target * (1 - label_smoothing) + label_smoothing / input.shape[dim]

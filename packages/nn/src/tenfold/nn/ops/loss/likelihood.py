@@ -73,6 +73,10 @@ def gaussian_nll_loss(
         raise ValueError("gaussian_nll_loss: var has negative entry/entries")
     if not (var.is_floating_point() or var.is_complex()):
         raise RuntimeError(f"gaussian_nll_loss: var has to be floating point, but got {var.dtype.name}; convert it with .float()")
+    plain = var._key is input._key and var.dtype is input.dtype and isinstance(eps, float)
+    if plain and target.dtype is input.dtype and in_one_pass("gaussian", input, target):
+        constant = 0.5 * math.log(2 * math.pi) if full else 0.0
+        return fused_pointwise_loss(input, target, None, var, "gaussian", eps, constant, divisor(input, reduction))
     with tf.no_grad():
         excess = tf.clamp_min(var, eps) - var
     var = var + excess  # the gradient passes as if nothing were cut

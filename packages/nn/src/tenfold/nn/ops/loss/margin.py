@@ -7,7 +7,7 @@ from typing import Any
 import tenfold as tf
 from tenfold.dispatch.operators import composite
 from tenfold.dispatch.shape_rules import broadcast_shapes
-from tenfold.nn.ops.distance import pairwise_distance
+from tenfold.nn.ops.distance import fused_row_pairs, pairwise_distance, rows_in_one_pass
 from tenfold.nn.ops.loss.pointwise import divisor, fused_pointwise_loss, in_one_pass
 from tenfold.nn.ops.loss.reduction import reduced, reduction_of
 from tenfold.tensor.tensor import Tensor
@@ -214,6 +214,10 @@ def cosine_embedding_loss(
             f"with sizes {list(input1.shape)} and {list(input2.shape)}."
         )
     eps = 1e-12
+    if rows_in_one_pass(input1, input2) and target.dim() and target.shape == input1.shape[:1]:
+        cosine = fused_row_pairs(input1, input2, "smooth", eps)[0]
+        if in_one_pass("alike", cosine, target):
+            return fused_pointwise_loss(cosine, target, None, None, "alike", float(margin), 0.0, divisor(cosine, reduction))
     squares = ((input1 * input1).sum(-1) + eps) * ((input2 * input2).sum(-1) + eps)
     cosine = (input1 * input2).sum(-1) / squares.sqrt()
     alike = tf.where(target == 1, 1 - cosine, 0.0)
@@ -248,6 +252,12 @@ def triplet_margin_loss(
     near, far = pairwise_distance(anchor, positive, p, eps), pairwise_distance(anchor, negative, p, eps)
     if swap:
         far = tf.minimum(far, pairwise_distance(positive, negative, p, eps))
+    return _ranked(near, far, margin, reduction)
+
+
+def _ranked(near: Tensor, far: Tensor, margin: Any, reduction: str) -> Tensor:
+    if isinstance(margin, (int, float)) and in_one_pass("ranking", far, near):
+        return fused_pointwise_loss(far, near, None, None, "ranking", float(margin), 0.0, divisor(far, reduction))
     return reduced((margin + near - far).clamp_min(0), reduction)
 
 
@@ -284,4 +294,4 @@ def triplet_margin_with_distance_loss(
     near, far = distance(anchor, positive), distance(anchor, negative)
     if swap:
         far = tf.minimum(far, distance(positive, negative))
-    return reduced((margin + near - far).clamp_min(0), reduction)
+    return _ranked(near, far, margin, reduction)

@@ -41,6 +41,22 @@ def _soft_margin_slope(x: Any, t: Any, p: Any, a: float, b: float) -> Any:
     return -t * power / (1 + power)
 
 
+def _ranked(x: Any, t: Any, p: Any, a: float, b: float) -> Any:
+    return a - (x - t) * (1 if p is None else p)
+
+
+def _variance(p: Any, a: float) -> Any:
+    """At least a; its gradient passes as if nothing were cut."""
+    with tf.no_grad():
+        excess = p.clamp_min(a) - p
+    return p + excess
+
+
+def _slope_of_variance(x: Any, t: Any, p: Any, a: float, b: float) -> Any:
+    v, d = _variance(widened(p), a), x - t
+    return 0.5 * (1 - d * d / v) / v
+
+
 # Of each kind the loss of an element and its slope; `t` is the target, `p` the third operand, `a` and `b` numbers.
 LOSSES: dict[str, Formula] = {
     "square": lambda x, t, p, a, b: (x - t) * (x - t),
@@ -54,7 +70,9 @@ LOSSES: dict[str, Formula] = {
     "log_poisson": lambda x, t, p, a, b: x.exp() - t * x,
     "poisson": lambda x, t, p, a, b: x - t * (x + a).log(),
     "hinge": _hinged,
-    "ranking": lambda x, t, p, a, b: (-p * (x - t) + a).clamp_min(0),
+    "ranking": lambda x, t, p, a, b: _ranked(x, t, p, a, b).clamp_min(0),
+    "gaussian": lambda x, t, p, a, b: 0.5 * (_variance(widened(p), a).log() + (x - t) ** 2 / _variance(widened(p), a)) + b,
+    "alike": lambda x, t, p, a, b: tf.where(t == 1, 1 - x, tf.where(t == -1, (x - a).clamp_min(0), 0.0)),
 }
 SLOPES: dict[str, Formula] = {
     "square": lambda x, t, p, a, b: 2 * (x - t),
@@ -68,9 +86,12 @@ SLOPES: dict[str, Formula] = {
     "log_poisson": lambda x, t, p, a, b: x.exp() - t,
     "poisson": lambda x, t, p, a, b: 1 - t / (x + a),
     "hinge": lambda x, t, p, a, b: tf.where(t == -1, 0.0, 1.0) - tf.where((t != 1) & (a - x >= 0), 1.0, 0.0),
-    "ranking": lambda x, t, p, a, b: tf.where(-p * (x - t) + a < 0, 0.0, -p),
+    "ranking": lambda x, t, p, a, b: tf.where(_ranked(x, t, p, a, b) >= 0, -1.0 if p is None else -p, 0.0),
+    "gaussian": lambda x, t, p, a, b: (x - t) / _variance(widened(p), a),
+    "alike": lambda x, t, p, a, b: tf.where(t == 1, -1.0, 0.0) + tf.where((t == -1) & (x >= a), 1.0, 0.0),
+    "variance": _slope_of_variance,  # of "gaussian", for the third operand
 }
-OF_DIFFERENCES = ("square", "absolute", "bent", "ranking")  # whose slopes for input and target differ in sign alone
+OF_DIFFERENCES = ("square", "absolute", "bent", "ranking", "gaussian")  # whose slopes for input and target differ in sign alone
 
 
 def in_one_pass(kind: str, input: Tensor, target: Tensor, *others: Tensor | None) -> bool:
@@ -134,7 +155,8 @@ def fused_pointwise_loss_grad(
     >>> tenfold.op.fused_pointwise_loss_grad(one, x, zero, None, None, "square", 0.0, 0.0, 1)
     tensor([2.])
     """
-    slopes = SLOPES[kind](widened(input), widened(target), third, a, b)
+    x = widened(input)
+    slopes = SLOPES[kind](x, widened(target), third, a, b).to(x.dtype)  # a choice of numbers is of the default dtype
     slopes = slopes if weight is None else slopes * weight
     share = grad / divisor if divisor else grad
     return (slopes * share).to(input.dtype)

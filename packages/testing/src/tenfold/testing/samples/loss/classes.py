@@ -135,6 +135,35 @@ def _fused_cross_entropy_grad(make: Make) -> Iterator[Sample]:
             )
 
 
+def _soft(make: Make) -> Iterator[tuple[Any, ...]]:
+    for shape in SHAPES:
+        weight = make(classes(shape), domain=PROBABILITY)
+        for reduction in REDUCTIONS:
+            yield make(*shape), make(*shape, domain=PROBABILITY), None, 0.0, reduction
+        yield make(*shape), make(*shape, domain=PROBABILITY), weight, 0.3, "mean"
+    yield make(4, 3, layout="transposed"), make(4, 3, domain=PROBABILITY, layout="strided"), None, 0.3, "sum"
+
+
+@samples(
+    "fused_soft_cross_entropy",
+    dtypes=FLOATS,
+    constants=("target", "weight"),
+    no_special="of a row with an infinity the kernel's log(sum(exp)) is NaN; only the gradient reads it, which is NaN either way",
+)
+def _fused_soft_cross_entropy(make: Make) -> Iterator[Sample]:
+    for case in _soft(make):
+        yield Sample(*case, note=f"{case[4]}, {case[3]}")
+
+
+@samples("fused_soft_cross_entropy_grad", dtypes=FLOATS, related=SAVED)
+def _fused_soft_cross_entropy_grad(make: Make) -> Iterator[Sample]:
+    for case in _soft(make):
+        out, saved = op.fused_soft_cross_entropy(*case)
+        yield Sample(make(*out.shape), *case, saved, note=f"{case[4]}, {case[3]}")
+
+
+@error_samples("fused_soft_cross_entropy")
+@error_samples("fused_soft_cross_entropy_grad")
 @error_samples("fused_nll_loss")
 @error_samples("fused_nll_loss_grad")
 @error_samples("fused_cross_entropy")

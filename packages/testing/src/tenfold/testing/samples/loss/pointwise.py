@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+import numpy as np
+
 import tenfold
 from tenfold.testing.samples import ANY, POSITIVE, PROBABILITY, Domain, ErrorSample, Make, Sample, error_samples, samples
 
@@ -24,6 +26,7 @@ KINDS: dict[str, tuple[Domain, Domain, Domain | None, float, float]] = {
     "poisson": (POSITIVE, POSITIVE, None, 1e-3, 0.0),
     "hinge": (LEFT, RIGHT, None, 0.25, 0.0),
     "ranking": (LEFT, RIGHT, ABOVE, 0.25, 0.0),
+    "gaussian": (ANY, ANY, POSITIVE, 1e-3, 0.5),
 }
 CONSTANTS = ("target", "weight", "third")
 
@@ -34,6 +37,8 @@ def _cases(make: Make) -> Iterator[tuple[Any, ...]]:
             third = None if other is None else make(*shape, domain=other)
             weight = make(*shape[-1:], domain=POSITIVE) if divisor == 12 else None
             yield make(*shape, domain=first), make(*shape, domain=second), weight, third, kind, a, b, divisor
+    alike = make.of(np.where(np.arange(12) % 3, 1.0, -1.0).reshape(3, 4))
+    yield make(3, 4, domain=RIGHT), alike, None, None, "alike", 0.05, 0.0, 12
     layouts = make(3, 4, layout="transposed"), make(3, 4, layout="strided")
     yield (*layouts, None, None, "square", 0.0, 0.0, 12)
     yield make(0, 4), make(0, 4), None, None, "square", 0.0, 0.0, 1
@@ -49,6 +54,8 @@ def _pointwise_loss(make: Make) -> Iterator[Sample]:
 def _pointwise_loss_grad(make: Make) -> Iterator[Sample]:
     for case in _cases(make):
         yield Sample(make(*(() if case[7] else case[0].shape)), *case, note=f"{case[4]}, over {case[7]}")
+        if case[4] == "gaussian":
+            yield Sample(make(*(() if case[7] else case[0].shape)), *case[:4], "variance", *case[5:], note="variance")
 
 
 @error_samples("fused_pointwise_loss")
