@@ -3,7 +3,8 @@
 Every piece of work (gpu_cases.py) is compared with the CPU on a small size, and with PyTorch on the full one where that is
 installed; then both are timed in turns, medians, beside what the hardware allows: the bandwidth of a copy and the rate of a
 large product, measured first. The table comes last; what is known so far is in gpu.json after each piece, so that an end of
-the time loses nothing. With --interpret the script tries itself in Triton's interpreter: those times mean nothing.
+the time loses nothing. With --interpret the script tries itself in Triton's interpreter: those times mean nothing. With
+--machine-code it times nothing and says what each piece of work launches, how wide it reads, and what is resident.
 """
 
 from __future__ import annotations
@@ -24,6 +25,7 @@ from typing import Any
 parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
 parser.add_argument("--interpret", action="store_true", help="try the script without a GPU")
 parser.add_argument("--unchecked", action="store_true", help="compare no values: for rehearsals, which compute nothing")
+parser.add_argument("--machine-code", action="store_true", help="time nothing: print what is launched, and what its code says")
 parser.add_argument("--only", default="", help="a part of the group or name of the work to be timed")
 parser.add_argument("--seconds", type=float, default=540, help="no piece of work begins after so many seconds")
 parser.add_argument("--out", type=Path, default=Path("."), help="where gpu.json is written")
@@ -196,6 +198,22 @@ def line(row: dict[str, Any]) -> str:
     )
 
 
+def launched() -> int:
+    """Print the machine code's table of each piece of work: also over the stub driver, where there is no GPU."""
+    from tenfold.cuda import machine_code
+
+    print(machine_code.HEADING)
+    for case in cases():
+        for name in case.dtypes:
+            told = f"{case.group}: {case.name} {name}"
+            if OPTIONS.only in told:
+                work = case.make(Side(tenfold, small=SMALL), getattr(tenfold, name))
+                with machine_code.watched() as launches:
+                    work.run()
+                print(f"-- {told}", *machine_code.table(launches, work.bytes_moved), sep="\n", flush=True)
+    return 0
+
+
 def main() -> int:
     """Check, time, print; the exit status is the number of pieces that failed."""
     allowed = limits()
@@ -246,4 +264,4 @@ def report(result: dict[str, Any]) -> None:
 
 
 if __name__ == "__main__":
-    raise SystemExit(main())
+    raise SystemExit(launched() if OPTIONS.machine_code else main())

@@ -163,6 +163,21 @@ def test_layouts(layout, dtype):
         assert (y + y).stride() == (x + x).stride()
 
 
+@pytest.mark.parametrize("dtype", [tenfold.float32, tenfold.bfloat16, tenfold.int64], ids=str)
+def test_tiles_of_transposed_operands(dtype):
+    x = (tenfold.arange(3 * 70 * 33) % 101 - 50).reshape(3, 70, 33).to(dtype)
+    b = x[0, 0, :32]
+    for order in ((0, 2, 1), (2, 0, 1), (1, 2, 0), (2, 1, 0)):
+        for wanted, got in [(z.permute(order).contiguous(), y.permute(order).contiguous()) for z, y in ((x, x.cuda()),)]:
+            same(got, wanted)
+            same(got + x.cuda().permute(order), wanted + x.permute(order))
+    same(x.cuda()[:, :, 1:].transpose(1, 2).contiguous() + x.cuda()[:1, :1, :1], x[:, :, 1:].transpose(1, 2) + x[:1, :1, :1])
+    y, z = x.cuda()[0, :, :32], x[0, :, :32]
+    same(y.t().contiguous() + y[:, 0], z.t() + z[:, 0])  # one element all along the other side, in whole lines along this one
+    same(y.t().contiguous() * y.t() + b.cuda()[:, None], z.t() * z.t() + b[:, None])
+    same(y.transpose(0, 1).clone().copy_(y.t().flip(0)), z.t().flip(0))
+
+
 @pytest.mark.parametrize("name", ["float32", "bfloat16", "int64", "uint8", "bool", "complex64"])
 def test_conjugates(name):
     x = tenfold.tensor([0, 1, 2]).to(getattr(tenfold, name))

@@ -50,6 +50,8 @@ def compile_for(capability: int, kernel: Any, signature: tuple[str, ...], divisi
     attributes = {(place,): [["tt.divisibility", 16]] for place in places}
     source = ASTSource(function, types, constants, attributes)
     options = {**OPTIONS, "num_warps": kernel.warps, "num_stages": getattr(kernel, "stages", 1)}
+    if getattr(kernel, "registers", 0):
+        options["maxnreg"] = kernel.registers
     with warnings.catch_warnings():
         # Triton 3.7 makes syntax trees of which Python 3.13 says that 3.15 will refuse them.
         warnings.simplefilter("ignore", DeprecationWarning)

@@ -117,6 +117,8 @@ class InterpretedRuntime:
         values = [_argument(kind, value) for kind, value in zip(signature, arguments)]
         function = interpreted(kernel)
         block = min(BLOCK, 1 << max(count - 1, 0).bit_length())
+        if any(getattr(kernel, "tile", ())):  # whose programs are counted
+            block = kernel.constants()["BLOCK"]
         with np.errstate(all="ignore"):
             function[(-(-count // block),)](*values, BLOCK=block)
 

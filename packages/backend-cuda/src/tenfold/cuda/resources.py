@@ -21,6 +21,7 @@ from tenfold.cuda.kernels.decoding import MERGED, tiles as shares_of_keys
 from tenfold.cuda.kernels.generation import BLOCK
 from tenfold.cuda.kernels.handwritten import Handwritten, dealt, shared_out, tiled
 from tenfold.cuda.kernels.multi_tensor import PIECE
+from tenfold.cuda.kernels.norm import with_parameters
 from tenfold.cuda.kernels.planes import window_constants
 from tenfold.cuda.kernels.pool import BLOCK as POOLED
 from tenfold.cuda.kernels.varlen import LANES, NO_MASK, NO_POINTERS
@@ -47,8 +48,8 @@ def kernels() -> Iterator[tuple[str, Handwritten, tuple[str, ...]]]:
             yield f"cross entropy gradient {label}", slope, (p, p, p, index, p, s, s, s, *two, "i32", "i32", "fp32")
         norm = tiled("norm_rows", 4096, NARROW, False, CENTERED=1, WEIGHT=1, BIAS=1)[0]
         yield f"layer norm {kind} {NARROW}", norm, (p, s, s, p, p, p, *two, "fp32")
-        slope = tiled("norm_gradient", 4096, NARROW, False, CENTERED=1, WEIGHT=1)[0]
-        yield f"layer norm gradient {kind} {NARROW}", slope, (p, p, p, s, s, p, *two)
+        both = with_parameters(4096, NARROW, False, CENTERED=1, WEIGHT=1)[0]
+        yield f"layer norm gradients {kind} {NARROW}", both, (p, s, s, p, p, s, s, p, *two, "i32")
         yield f"softmax gradient {kind} {WIDE}", dealt("softmax_gradient", 4096, WIDE, False, LOG=1)[0], (p, p, p, *two)
         yield from steps(kind)
         yield from planes(kind)
@@ -166,7 +167,8 @@ def decodings(features: int) -> Iterator[tuple[str, Handwritten, tuple[str, ...]
 def fingerprint(kernel: Handwritten, signature: tuple[str, ...]) -> str:
     """Changes with the text of a kernel's module, its constants and its arguments: what was measured of it is then stale."""
     text = Path(inspect.getfile(kernel.function(None))).read_bytes()
-    return hashlib.sha256(text + repr((kernel, signature)).encode()).hexdigest()[:12]
+    limit = repr(kernel.registers) if kernel.registers else ""
+    return hashlib.sha256(text + (repr((kernel, signature)) + limit).encode()).hexdigest()[:12]
 
 
 def measured(capability: int, kernel: Handwritten, signature: tuple[str, ...]) -> tuple[int, int, int]:

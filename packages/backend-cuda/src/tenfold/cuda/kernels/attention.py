@@ -106,28 +106,43 @@ def sizes(steps: tuple[int, ...], dtype: Any, E: int, V: int) -> tuple[tuple[str
     )  # fmt: skip
 
 
-def tiles(name: str, call: tuple[tuple[str, Any], ...], dtype: Any) -> list[tuple[int, int, int, int]]:
-    """(queries, keys, warps, stages) of a program's block, what its shared memory and registers hold: a guess, then others."""
+def tiles(name: str, call: tuple[tuple[str, Any], ...], dtype: Any) -> list[tuple[int, ...]]:
+    """(queries, keys, warps, stages) of a program's block, what its shared memory and registers hold: a guess, then others.
+
+    A fifth number is how many registers a thread may have at most, so that two programs fit a multiprocessor where one would:
+    while one makes exponentials, the other's products run. Each 4 warps multiply 64 rows, of queries or of what is summed.
+    """
     constants = dict(call)
     wide = wide_of(constants)
     if dtype == F32:
         return [(32, 32, 4, 1) if wide <= 128 else (16, 16, 4, 1)]  # not by tensor cores: large ones take long to compile
-    warps = 4 if wide <= 64 and not constants["DROPS"] else 8  # random bits take registers
     if wide > 256:
         return [(32, 32, 8, 1)] if name == "attend" else [(16, 32, 8, 1)]
+    plain = not constants["DROPS"]  # random bits take registers
     if name == "attend":
         if wide > 128:
             return [(64, 32, 8, 2), (64, 64, 8, 1), (32, 64, 4, 2)]
-        return [(128, 64, warps, 3 if wide <= 64 else 2), (128, 128, 8, 2), (64, 64, 4, 3), (128, 32, 4, 3), (128, 64, 8, 3)]
+        if wide > 64:
+            return [(128, 64, 8, 2), (128, 128, 8, 2), (128, 64, 8, 3), (64, 64, 4, 2), (128, 32, 4, 3)]
+        first = (128, 64, 8, 3, 128) if plain else (128, 64, 8, 3)
+        return [first, (128, 128, 8, 2), (64, 64, 4, 3), (128, 64, 4, 3), (128, 32, 4, 3)]
     if wide > 128:
         return [(32, 32, 8, 1), (32, 64, 8, 1), (64, 32, 8, 1)]
-    return [(64, 64, warps, 2), (64, 128, 8, 2), (128, 64, 8, 2), (32, 64, 4, 2), (64, 64, 4, 1)]
+    if not plain:
+        return [(64, 64, 8, 2), (128, 64, 8, 2), (64, 128, 8, 2), (64, 64, 8, 1)]
+    if name == "attention_to_queries":
+        if wide > 64:
+            return [(128, 64, 8, 2), (64, 64, 8, 2), (64, 64, 4, 2), (128, 32, 8, 2)]
+        return [(64, 64, 4, 2), (128, 64, 8, 2, 128), (128, 64, 8, 3), (128, 128, 8, 2), (64, 64, 4, 1)]
+    if wide > 64:
+        return [(64, 128, 8, 2), (32, 128, 8, 2), (64, 64, 8, 2), (64, 64, 4, 2)]
+    return [(64, 64, 4, 2), (64, 128, 8, 2), (128, 128, 8, 2), (32, 64, 4, 2), (64, 64, 4, 1)]
 
 
 def program_of(name: str, constants: tuple[tuple[str, Any], ...], dtype: Any, tile: tuple[int, ...] | None = None) -> Handwritten:
     """The program with its block's sizes."""
-    rows, columns, warps, stages = tile or tiles(name, constants, dtype)[0]
-    return Handwritten(name, (*constants, ("ROWS", rows), ("COLUMNS", columns)), warps, stages, True)
+    rows, columns, warps, stages, *registers = tile or tiles(name, constants, dtype)[0]
+    return Handwritten(name, (*constants, ("ROWS", rows), ("COLUMNS", columns)), warps, stages, True, *registers)
 
 
 def launch(name: str, call: Call, results: Sequence[Any], given: tuple[Any, ...], more: tuple[Any, ...]) -> None:

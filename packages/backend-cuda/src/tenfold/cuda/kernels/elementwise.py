@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from functools import cache, lru_cache
 from math import prod
 from typing import Any
@@ -12,8 +13,8 @@ import numpy as np
 from tenfold.cuda import runtime
 from tenfold.cuda.attaching import where_its_arrays_are
 from tenfold.cuda.kernels.formulas import FORMULAS
-from tenfold.cuda.kernels.generation import HALVES, TRITON_TYPES, Generated
-from tenfold.cuda.kernels.geometry import broadcast, dense_order, merged, reading
+from tenfold.cuda.kernels.generation import APART, BLOCK, HALVES, TRITON_TYPES, Generated
+from tenfold.cuda.kernels.geometry import broadcast, dense_order, merged, reading, tiled
 from tenfold.cuda.kernels.swift import swiftly
 from tenfold.types.dtypes import BY_NAME, FROM_NUMPY
 from tenfold.types.numeric_limits import finfo
@@ -143,8 +144,10 @@ def _inverse(order: tuple[int, ...]) -> tuple[int, ...]:
     return tuple(order.index(d) for d in range(len(order)))
 
 
-def plan(name: str, kind: str, described: tuple[Any, ...]) -> tuple[Generated, tuple[str, ...], tuple[int, ...], int]:
-    """(kernel, its arguments' types, the arguments after the operands, number of elements)."""
+def plan(
+    name: str, kind: str, described: tuple[Any, ...], tiles: bool = True
+) -> tuple[Generated, tuple[str, ...], tuple[int, ...], int]:
+    """(kernel, its arguments' types, the arguments after the operands, elements: a whole block's for each program of a tile)."""
     shape = described[0][0]
     arrays = [(position, *d) for position, d in enumerate(described) if isinstance(d, tuple)]
     sizes, strides = merged(shape, tuple((own, steps, dtype.itemsize) for _, own, steps, dtype in arrays))
@@ -152,23 +155,31 @@ def plan(name: str, kind: str, described: tuple[Any, ...]) -> tuple[Generated, t
     for (position, *_), own in zip(arrays, strides):
         reads[position] = reading(sizes, own)
     if reads[0] == "point" and any(sizes):  # expanded memory: all are written to one place, never past it
-        reads[0] = "strided"
+        reads[0] = "even"
     elif reads[0] == "point":  # a single element
         reads = ["linear" if read == "point" else read for read in reads]
     count = prod(shape)
-    strided = "strided" in reads
+    strided = any(read in APART for read in reads)
     ndim = len(sizes) if strided else 0
     furthest = max(sum(abs(s) * (n - 1) for n, s in zip(sizes, own)) for own in strides)
     wide = max(furthest, count + 2**16) >= WIDE
     widening = tuple(_widening(d[2]) if isinstance(d, tuple) else "" for d in described[1:])
     kernel = Generated(name, kind, tuple(reads), widening, ndim, wide)
+    if tiles and strided and not kernel.programs():
+        tile = tiled(sizes, strides, [reads[position] for position, *_ in arrays])
+        if tile[1]:
+            for (position, *_), own in zip(arrays, strides):
+                if reads[position] == "strided" and own[tile[0]] == 1:
+                    reads[position] = "across"
+            kernel = replace(kernel, reads=tuple(reads), tile=tile)
     fixed: list[int] = [count, *(sizes if strided else ())]
     for (position, *_), own in zip(arrays, strides):
-        fixed += own if reads[position] == "strided" else ()
+        fixed += [own[d] for d in kernel.steps(reads[position])]
     compute = next(d[2] for d, letter in zip(described[1:], kernel.letters) if isinstance(d, tuple) and letter != "c")
     integer = "i64" if wide else "i32"
     signature = [f"*{TRITON_TYPES[d[2].name]}" if isinstance(d, tuple) else number_type(compute) for d in described]
-    return kernel, (*signature, *[integer] * len(fixed)), tuple(fixed), count
+    covered = kernel.programs_of(sizes, count) * BLOCK if kernel.tile[1] else count
+    return kernel, (*signature, *[integer] * len(fixed)), tuple(fixed), covered
 
 
 def _widening(dtype: Any) -> str:

@@ -133,6 +133,8 @@ def tile_of(kept: Lines, reduced: Lines, itemsize: int, last: int) -> Tile:
     units = -(-R // block) if flat else R // reduced.last[0] * -(-reduced.last[0] // block)
     wanted = min(PROGRAMS // -(-K // rows), last // rows, units // 2, PARTS[-1])
     share = -(-units // max(wanted, 1))
+    if share == 1:  # all that a thread reads is on its way at once: of few elements, so that many threads are resident
+        warps = max(warps, min(8, rows * block // 512))
     return Tile(rows, block, flat, units, share, -(-units // share), warps)
 
 
@@ -182,7 +184,8 @@ class Plan:
             "MAP": fold.map, "FOLD": fold.fold, "END": fold.end, "LEAST": fold.least, "AT": fold.at,
             "FROM_ZERO": int(x.dtype.name == "uint64" and real == "i64"), "REAL": real, "LANE": lane, "TOTAL": total,
             "INDEX": index, "KDIMS": len(kept.sizes), "RDIMS": max(len(reduced.sizes), 1), "UNIT": unit, "EACH": each,
-            "FLAT": int(tile.flat), "PARTS": parts, "DOUBLE": int(x.dtype == F64), "ROWS": tile.rows, "BLOCK": tile.block,
+            "FLAT": int(tile.flat), "PARTS": parts, "ONCE": int(tile.share == 1), "DOUBLE": int(x.dtype == F64),
+            "ROWS": tile.rows, "BLOCK": tile.block,
         }  # fmt: skip
         self.kernel = Handwritten("reduction", tuple(fixed.items()), tile.warps, by_address=True)
         self.grid = (-(-K // tile.rows), tile.parts)

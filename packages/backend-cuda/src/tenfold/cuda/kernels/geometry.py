@@ -7,6 +7,7 @@ from functools import lru_cache
 from math import prod
 
 Strides = tuple[int, ...]
+TILED = (16, 64)  # indices along each side of a tile, at least and at most
 
 
 def broadcast(shapes: Sequence[tuple[int, ...]]) -> tuple[int, ...]:
@@ -68,7 +69,25 @@ def reading(sizes: Strides, strides: Strides) -> str:
     """How a kernel reads an array of these strides (see generation.py)."""
     if not any(strides):
         return "point"
-    return "linear" if strides == _row_major(sizes) else "strided"
+    if strides == _row_major(sizes):
+        return "linear"
+    return {0: "even", 1: "unit"}.get(strides[-1], "strided")
+
+
+def tiled(sizes: Strides, strides: Sequence[Strides], reads: Sequence[str]) -> tuple[int, int, int]:
+    """(the other dimension of a tile, indices along it and along the last one); 0s where there is nothing to exchange.
+
+    >>> tiled((3, 100, 20), [(2000, 20, 1), (2000, 1, 100)], ["linear", "strided"])
+    (1, 64, 32)
+    """
+    last = len(sizes) - 1
+    for own, read in zip(strides, reads):
+        if read == "strided" and last > 0 and 1 in own[:-1]:
+            other = own.index(1)
+            if min(sizes[other], sizes[last]) >= TILED[0]:
+                down, across = (min(TILED[1], 1 << (n - 1).bit_length()) for n in (sizes[other], sizes[last]))
+                return other, down, across
+    return 0, 0, 0
 
 
 def _row_major(sizes: Strides) -> Strides:

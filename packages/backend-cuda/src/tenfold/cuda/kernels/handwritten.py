@@ -31,10 +31,12 @@ class Handwritten:
     warps: int = 4
     stages: int = 1  # blocks of a loop's operands that are on their way at a time
     by_address: bool = False  # whether only addresses count as multiples of 16: one machine code for all sizes
+    registers: int = field(default=0, repr=False)  # of a thread, at most; 0: as many as the compiler wants
     hashed: int = field(init=False, repr=False, compare=False)  # every launch looks a kernel up
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "hashed", hash((self.name, self.fixed, self.warps, self.stages, self.by_address)))
+        known = (self.name, self.fixed, self.warps, self.stages, self.by_address, self.registers)
+        object.__setattr__(self, "hashed", hash(known))
 
     def __hash__(self) -> int:
         return self.hashed

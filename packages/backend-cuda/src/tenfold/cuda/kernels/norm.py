@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from math import prod
 from typing import Any
 
@@ -12,6 +13,7 @@ from tenfold.cuda.kernels.folds import sum_of_parts
 from tenfold.cuda.kernels.handwritten import (
     F64,
     FLOATS,
+    LONG,
     LONGEST,
     TILE,
     UNBOUNDED,
@@ -24,6 +26,7 @@ from tenfold.cuda.kernels.handwritten import (
 )
 from tenfold.dispatch.operators import op
 
+PROGRAMS, LEAST = 132 * 32, 16  # warps that an H100 holds of gradients with their parameters'; rows of a program, at least
 SPLITS = 128  # groups of rows whose parameters' gradients are summed apart, so that all of a GPU takes part
 ROWS, COLUMNS = 32, 32
 
@@ -79,19 +82,40 @@ def _backward(grad: Any, input: Any, mean: Any, rstd: Any, dims: int, weight: An
     mean = contiguous(mean) if centered else rstd
     double = x.dtype == F64
     out = now.empty(x.shape, x.dtype, index)
-    found, grid = _dealt("norm_gradient", rows, width, double, CENTERED=int(centered), WEIGHT=int(weight is not None))
-    start(found, grid, (out, g, x, mean, rstd, x if weight is None else contiguous(weight), rows, width), index)
-    splits = max(1, min(SPLITS, rows // ROWS))
+    w = x if weight is None else contiguous(weight)
     kind = statistics_dtype(x.dtype)
-    sums = [now.empty((splits, width), kind, index) for _ in range(2)]
-    constants = (("CENTERED", int(centered)), ("DOUBLE", int(double)), ("ROWS", ROWS), ("COLUMNS", COLUMNS))
-    sum_kernel = Handwritten("norm_parameters", constants)
-    grid = (-(-width // COLUMNS), splits)
-    start(sum_kernel, grid, (*sums, g, x, mean, rstd, rows, width, -(-rows // splits)), index)
+    flags = {"CENTERED": int(centered), "WEIGHT": int(weight is not None)}
+    if width <= min(LONG, LONGEST):
+        found, splits, share = with_parameters(rows, width, double, **flags)
+        sums = [now.empty((splits, width), kind, index) for _ in range(2 if centered else 1)]
+        start(found, (splits,), (out, sums[0], sums[-1], g, x, mean, rstd, w, rows, width, share), index)
+    else:
+        constants = (*flags.items(), ("DOUBLE", int(double)), ("BLOCK", TILE // 2 if double else TILE))
+        found = Handwritten("norm_gradient_long", constants, 16)
+        start(found, (rows,), (out, g, x, mean, rstd, w, rows, width), index)
+        splits = max(1, min(SPLITS, rows // ROWS))
+        sums = [now.empty((splits, width), kind, index) for _ in range(2 if centered else 1)]
+        constants = (("CENTERED", int(centered)), ("DOUBLE", int(double)), ("ROWS", ROWS), ("COLUMNS", COLUMNS))
+        sum_kernel = Handwritten("norm_parameters", constants)
+        grid = (-(-width // COLUMNS), splits)
+        start(sum_kernel, grid, (sums[0], sums[-1], g, x, mean, rstd, rows, width, -(-rows // splits)), index)
     shape = x.shape[x.ndim - dims :]
-    parts = [(sum_of_parts(s) if splits > 1 else s).reshape(shape) for s in sums[: 2 if centered else 1]]
+    parts = [(sum_of_parts(s) if splits > 1 else s).reshape(shape) for s in sums]
     assert prod(shape) == width
     return (out, *parts)
+
+
+@lru_cache(maxsize=4096)
+def with_parameters(rows: int, width: int, double: bool, **fixed: int) -> tuple[Handwritten, int, int]:
+    """(the kernel of the gradients of rows and of what these leave of the parameters', its programs, rows of each)."""
+    block = 1 << max(width - 1, 0).bit_length()
+    each = max(1, min(TILE // 4 // block, 1 << max(rows - 1, 0).bit_length()))
+    warps = max(4, min(16, each * block // 256))
+    splits = max(1, min(PROGRAMS // warps, rows // LEAST))
+    share = -(-rows // splits)
+    share = -(-share // each) * each
+    constants = (*fixed.items(), ("DOUBLE", int(double)), ("ROWS", each), ("BLOCK", block))
+    return Handwritten("norm_gradients", constants, warps), -(-rows // share), share
 
 
 @kernel(op.fused_layer_norm, device="cuda")

@@ -63,7 +63,7 @@ def total(name: str, divisor: float, *operands: Any) -> Any:
     if kind is None or not first.size or runtime.reach(first) > first.dtype.itemsize << 31:
         return NotImplemented
     described = tuple([(x.shape, x.strides, x.dtype) if type(x) not in NUMBERS else type(x) for x in (first, *operands)])
-    found, signature, fixed, count = plan(name, kind, described)
+    found, signature, fixed, count = plan(name, kind, described, tiles=False)
     double = first.dtype == F64
     now = runtime.current()
     index = now.index_of(first)
@@ -71,7 +71,7 @@ def total(name: str, divisor: float, *operands: Any) -> Any:
     share = -(-count // (programs * BLOCK)) * BLOCK
     programs = -(-count // share)
     wide = found.wide or count + share >= 2**31  # the last program's positions end behind the elements
-    kernel = Summed(found.formula, found.kind, found.reads, found.widening, found.ndim, wide, double)
+    kernel = Summed(found.formula, found.kind, found.reads, found.widening, found.ndim, wide, double=double)
     partial = now.empty((programs,), statistics_dtype(first.dtype), index)
     out = now.empty((), first.dtype, index)
     real, integer = ("fp64" if double else "fp32"), "i64" if wide else "i32"

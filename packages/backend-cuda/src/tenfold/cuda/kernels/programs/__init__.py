@@ -7,7 +7,8 @@ from functools import cache
 from typing import Any
 
 MODULES = (
-    "rows", "long_rows", "steps", "many", "draws", "convolutions", "depthwise", "pools", "channels", "attentions", "decoding",
+    "rows", "long_rows", "steps", "many", "draws", "convolutions", "depthwise", "pools", "channels", "attentions",
+    "attention_gradients", "decoding",
     "exchanges", "places", "segments", "joins", "sorting", "selecting", "reductions", "scans", "totals", "picks", "dropping",
     "recurrence", "groups", "pairs", "regions", "sampled", "columns", "soft_targets",
 )  # fmt: skip

@@ -1,8 +1,8 @@
 """Attention without the matrix of scores: blocks of it are made, used and forgotten, also for the gradients.
 
 Programs of a head follow each other in the grid's first dimension, for the others end at 65,535. A forward program has a block
-of queries and goes over the keys with a running maximum and sum. The gradients' scores come from the kept logarithms of the sums:
-one pass has blocks of queries, another blocks of keys, so that nothing is added to twice.
+of queries and goes over the keys with a running maximum and sum, in powers of 2; which pairs count is asked at the diagonal and
+at the end alone. Gradients are in attention_gradients.py.
 `group` heads of queries in a row have one head of keys and values.
 MASK 0: none; 1: of truth values, which keep; 2: of numbers, which are added. Causal: query t sees keys up to t; of a head the
 last queries, which see the most, are begun first.
@@ -25,6 +25,8 @@ import triton
 from triton import language as tl
 
 from tenfold.cuda.kernels.programs.hints import sixteens
+
+LOG2E: tl.constexpr = tl.constexpr(1.4426950408889634)
 
 
 @triton.jit
@@ -103,6 +105,78 @@ def clear(
         tl.store(ptr + row[:, None] * WIDTH + c[None, :], filled, (i < count)[:, None] & (c < WIDTH)[None, :])
 
 
+@triton.jit
+def few(ptr, there, inside, WIDTH: tl.constexpr, WIDE: tl.constexpr, WHOLE: tl.constexpr):
+    """A block of rows or columns of features: which of them are there is asked only where some may not be."""
+    if WHOLE and WIDTH == WIDE:
+        found = tl.load(ptr)
+    elif WHOLE:
+        found = tl.load(ptr, inside, other=0.0)
+    elif WIDTH == WIDE:
+        found = tl.load(ptr, there, other=0.0)
+    else:
+        found = tl.load(ptr, there & inside, other=0.0)
+    return found
+
+
+@triton.jit
+def seen_of(
+    scores, t, s, queries, keys, low, high, mask_ptr, m_t, m_s, CAUSAL: tl.constexpr, BEHIND: tl.constexpr, MASK: tl.constexpr
+):
+    """(scores with the mask's numbers added, which of them count); t and s along their dimensions of the block."""
+    seen = (t < queries) & (s < keys)
+    if CAUSAL:
+        seen = seen & (s <= t + high)
+    if BEHIND:
+        seen = seen & (s >= t + low)
+    if MASK != 0:
+        given = tl.load(mask_ptr + t * m_t + s * m_s, seen, other=0)
+        if MASK == 1:
+            seen = seen & (given != 0)
+        else:
+            scores += given.to(tl.float32) * LOG2E
+    return scores, seen
+
+
+@triton.jit
+def over_keys(
+    values, top, total, q, k_ptr, v_ptr, mask_ptr, words_ptr, t, row, begin, end, keys, low, high, factor, far_k, far_v, k_s, v_s,
+    m_t, m_s, queries, threshold, WHOLE: tl.constexpr, CAUSAL: tl.constexpr, BEHIND: tl.constexpr, MASK: tl.constexpr,
+    DROPS: tl.constexpr, PRECISION: tl.constexpr, E: tl.constexpr, V: tl.constexpr, WIDE_E: tl.constexpr, WIDE_V: tl.constexpr,
+    COLUMNS: tl.constexpr,
+):  # fmt: skip
+    """(values, maximum, sum) after the keys from `begin` on; scores are powers of 2. WHOLE: every query sees all of these."""
+    j = tl.arange(0, COLUMNS)
+    e = tl.arange(0, WIDE_E)
+    c = tl.arange(0, WIDE_V)
+    for first in range(begin, end, COLUMNS):
+        s = first + j
+        there = s < keys
+        k = few(k_ptr + first * far_k + j[None, :] * k_s + e[:, None], there[None, :], (e < E)[:, None], E, WIDE_E, WHOLE)
+        scores = tl.dot(q, k, input_precision=PRECISION)
+        if WHOLE:
+            higher = tl.maximum(top, tl.max(scores, 1) * factor)
+        else:
+            scores, seen = seen_of(
+                scores * factor, t[:, None], s[None, :], queries, keys, low, high, mask_ptr, m_t, m_s, CAUSAL, BEHIND, MASK
+            )
+            scores = tl.where(seen, scores, float("-inf"))
+            higher = tl.maximum(top, tl.max(scores, 1))
+        level = tl.where(higher == float("-inf"), 0.0, higher)  # of a query that has seen no key yet
+        if WHOLE:
+            p = tl.exp2(scores * factor - level[:, None])
+        else:
+            p = tl.exp2(scores - level[:, None])
+        less = tl.exp2(top - level)
+        total = total * less + tl.sum(p, 1)
+        if DROPS:
+            p = tl.where(stays(words_ptr, threshold, row, first, keys, COLUMNS), p, 0.0)
+        v = few(v_ptr + first * far_v + j[:, None] * v_s + c[None, :], there[:, None], (c < V)[None, :], V, WIDE_V, WHOLE)
+        values = tl.dot(p.to(v.dtype), v, values * less[:, None], input_precision=PRECISION)
+        top = higher
+    return values, top, total
+
+
 def attend(
     out_ptr, sums_ptr, q_ptr, k_ptr, v_ptr, mask_ptr, words_ptr, table_ptr,
     queries, keys, heads, group, q_b, q_h, q_t, k_b, k_h, k_s, v_b, v_h, v_s, m_b, m_h, m_t, m_s, scale, threshold, keep,
@@ -137,7 +211,6 @@ def attend(
         m_s = m_s.to(tl.int64)
         mask_ptr += b * m_b + h * m_h
     i = tl.arange(0, ROWS)
-    j = tl.arange(0, COLUMNS)
     t = block * ROWS + i
     row = (first_q + t).to(tl.int64) * heads + h if TABLE else head * queries + t
     e = tl.arange(0, WIDE_E)
@@ -147,213 +220,30 @@ def attend(
     q = tl.load(q_ptr + i[:, None] * q_t + e[None, :], rows[:, None] & (e < E)[None, :], other=0.0)
     k_ptr += b * k_b + h // group * k_h + first_k * far_k
     v_ptr += b * v_b + h // group * v_h + first_k * far_v
+    # The first product's sign goes into the queries: what is left of the scale keeps the order of the scores.
+    q = tl.where(scale < 0, -q, q)
+    factor = tl.abs(scale) * LOG2E
     top = tl.full([ROWS], float("-inf"), tl.float32)
     total = tl.zeros([ROWS], tl.float32)
     values = tl.zeros([ROWS, WIDE_V], tl.float32)
     begin = tl.maximum(0, block * ROWS + low) // COLUMNS * COLUMNS if BEHIND else 0
     end = tl.minimum(keys, (block + 1) * ROWS + high) if CAUSAL else keys
-    for first in range(begin, end, COLUMNS):
-        s = first + j
-        k = tl.load(k_ptr + first * far_k + j[None, :] * k_s + e[:, None], (s < keys)[None, :] & (e < E)[:, None], other=0.0)
-        scores = tl.dot(q, k, input_precision=PRECISION) * scale
-        seen = (s < keys)[None, :] & rows[:, None]
-        if CAUSAL:
-            seen = seen & (s[None, :] <= t[:, None] + high)
-        if BEHIND:
-            seen = seen & (s[None, :] >= t[:, None] + low)
-        if MASK != 0:
-            given = tl.load(mask_ptr + t[:, None] * m_t + s[None, :] * m_s, seen, other=0)
-            if MASK == 1:
-                seen = seen & (given != 0)
-            else:
-                scores += given.to(tl.float32)
-        scores = tl.where(seen, scores, float("-inf"))
-        higher = tl.maximum(top, tl.max(scores, 1))
-        level = tl.where(higher == float("-inf"), 0.0, higher)  # of a query that has seen no key yet
-        p = tl.exp(scores - level[:, None])
-        less = tl.exp(top - level)
-        total = total * less + tl.sum(p, 1)
-        if DROPS:
-            p = tl.where(stays(words_ptr, threshold, row, first, keys, COLUMNS), p, 0.0)
-        v = tl.load(v_ptr + first * far_v + j[:, None] * v_s + c[None, :], (s < keys)[:, None] & (c < V)[None, :], other=0.0)
-        values = tl.dot(p.to(v.dtype), v, values * less[:, None], input_precision=PRECISION)
-        top = higher
+    if MASK == 0 and not BEHIND:
+        whole = tl.minimum(keys, block * ROWS + high + 1) if CAUSAL else keys
+        whole = tl.maximum(whole, 0) // COLUMNS * COLUMNS
+        values, top, total = over_keys(
+            values, top, total, q, k_ptr, v_ptr, mask_ptr, words_ptr, t, row, begin, whole, keys, low, high, factor, far_k, far_v,
+            k_s, v_s, m_t, m_s, queries, threshold, 1, CAUSAL, BEHIND, MASK, DROPS, PRECISION, E, V, WIDE_E, WIDE_V, COLUMNS,
+        )  # fmt: skip
+        begin = whole
+    values, top, total = over_keys(
+        values, top, total, q, k_ptr, v_ptr, mask_ptr, words_ptr, t, row, begin, end, keys, low, high, factor, far_k, far_v,
+        k_s, v_s, m_t, m_s, queries, threshold, 0, CAUSAL, BEHIND, MASK, DROPS, PRECISION, E, V, WIDE_E, WIDE_V, COLUMNS,
+    )  # fmt: skip
     level = tl.where(top == float("-inf"), 0.0, top)
     values = values / tl.where(total == 0.0, 1.0, total)[:, None]
     if DROPS:
         values = values * keep
     out = out_ptr + row[:, None] * V + c[None, :]
     tl.store(out, values.to(out_ptr.dtype.element_ty), rows[:, None] & (c < V)[None, :])
-    tl.store(sums_ptr + row, level + tl.log(total), rows)
-
-
-def attention_slopes(slope_ptr, g_ptr, out_ptr, count, V: tl.constexpr, WIDE_V: tl.constexpr, ROWS: tl.constexpr):
-    """The sum over the last dimension of g times out."""
-    r = tl.program_id(0).to(tl.int64) * ROWS + tl.arange(0, ROWS)
-    c = tl.arange(0, WIDE_V)
-    mask = (r < count)[:, None] & (c < V)[None, :]
-    place = r[:, None] * V + c[None, :]
-    g = tl.load(g_ptr + place, mask, other=0.0).to(tl.float32)
-    out = tl.load(out_ptr + place, mask, other=0.0).to(tl.float32)
-    tl.store(slope_ptr + r, tl.sum(g * out, 1), r < count)
-
-
-def attention_to_queries(
-    out_ptr, g_ptr, q_ptr, k_ptr, v_ptr, mask_ptr, words_ptr, table_ptr, sums_ptr, slope_ptr,
-    queries, keys, heads, group, q_b, q_h, q_t, k_b, k_h, k_s, v_b, v_h, v_s, m_b, m_h, m_t, m_s, scale, threshold, keep,
-    left, right, TABLE: tl.constexpr, CAUSAL: tl.constexpr, BEHIND: tl.constexpr, MASK: tl.constexpr, DROPS: tl.constexpr,
-    ALIGNED: tl.constexpr, PRECISION: tl.constexpr,
-    E: tl.constexpr, V: tl.constexpr, WIDE_E: tl.constexpr, WIDE_V: tl.constexpr, ROWS: tl.constexpr, COLUMNS: tl.constexpr,
-):  # fmt: skip
-    """The gradient of a block of queries: over all keys that it sees."""
-    blocks = (queries + ROWS - 1) // ROWS
-    block = blocks - 1 - tl.program_id(0) % blocks if CAUSAL else tl.program_id(0) % blocks
-    head = (tl.program_id(0) // blocks).to(tl.int64)
-    b = head // heads
-    h = head % heads
-    first_q, first_k, low, high = 0, 0, 0, 0
-    if TABLE:
-        clear(out_ptr, 0.0, table_ptr, b, block, blocks, heads, h, 0, ROWS, E, WIDE_E)
-        first_q, queries, first_k, keys = sequence(table_ptr, b)
-        low = keys - queries - left  # query t sees keys t + low to t + high
-        high = keys - queries + right
-        if block * ROWS >= queries:
-            return
-    if ALIGNED:
-        q_b, q_h, q_t = sixteens(q_b), sixteens(q_h), sixteens(q_t)
-        k_b, k_h, k_s = sixteens(k_b), sixteens(k_h), sixteens(k_s)
-        v_b, v_h, v_s = sixteens(v_b), sixteens(v_h), sixteens(v_s)
-    far_q = q_t.to(tl.int64)  # from block to block; inside of one 32 bits are enough
-    far_k = k_s.to(tl.int64)
-    far_v = v_s.to(tl.int64)
-    if MASK != 0:
-        m_t = m_t.to(tl.int64)
-        m_s = m_s.to(tl.int64)
-        mask_ptr += b * m_b + h * m_h
-    i = tl.arange(0, ROWS)
-    j = tl.arange(0, COLUMNS)
-    t = block * ROWS + i
-    row = (first_q + t).to(tl.int64) * heads + h if TABLE else head * queries + t
-    e = tl.arange(0, WIDE_E)
-    c = tl.arange(0, WIDE_V)
-    rows = t < queries
-    q_ptr += b * q_b + h * q_h + (first_q + block * ROWS) * far_q
-    q = tl.load(q_ptr + i[:, None] * q_t + e[None, :], rows[:, None] & (e < E)[None, :], other=0.0)
-    g = tl.load(g_ptr + row[:, None] * V + c[None, :], rows[:, None] & (c < V)[None, :], other=0.0)
-    level = tl.load(sums_ptr + row, rows, other=float("inf"))
-    level = tl.where(level == float("-inf"), float("inf"), level)
-    slope = tl.load(slope_ptr + row, rows, other=0.0)
-    k_ptr += b * k_b + h // group * k_h + first_k * far_k
-    v_ptr += b * v_b + h // group * v_h + first_k * far_v
-    total = tl.zeros([ROWS, WIDE_E], tl.float32)
-    begin = tl.maximum(0, block * ROWS + low) // COLUMNS * COLUMNS if BEHIND else 0
-    end = tl.minimum(keys, (block + 1) * ROWS + high) if CAUSAL else keys
-    for first in range(begin, end, COLUMNS):
-        s = first + j
-        k = tl.load(k_ptr + first * far_k + j[:, None] * k_s + e[None, :], (s < keys)[:, None] & (e < E)[None, :], other=0.0)
-        v = tl.load(v_ptr + first * far_v + j[None, :] * v_s + c[:, None], (s < keys)[None, :] & (c < V)[:, None], other=0.0)
-        scores = tl.dot(q, tl.trans(k), input_precision=PRECISION) * scale
-        seen = (s < keys)[None, :] & rows[:, None]
-        if CAUSAL:
-            seen = seen & (s[None, :] <= t[:, None] + high)
-        if BEHIND:
-            seen = seen & (s[None, :] >= t[:, None] + low)
-        if MASK != 0:
-            given = tl.load(mask_ptr + t[:, None] * m_t + s[None, :] * m_s, seen, other=0)
-            if MASK == 1:
-                seen = seen & (given != 0)
-            else:
-                scores += given.to(tl.float32)
-        p = tl.exp(tl.where(seen, scores, float("-inf")) - level[:, None])
-        change = tl.dot(g, v, input_precision=PRECISION)
-        if DROPS:
-            change = tl.where(stays(words_ptr, threshold, row, first, keys, COLUMNS), change * keep, 0.0)
-        change = p * (change - slope[:, None]) * scale
-        total = tl.dot(change.to(k.dtype), k, total, input_precision=PRECISION)
-    out = out_ptr + row[:, None] * E + e[None, :]
-    tl.store(out, total.to(out_ptr.dtype.element_ty), rows[:, None] & (e < E)[None, :])
-
-
-def attention_to_keys(
-    k_out_ptr, v_out_ptr, g_ptr, q_ptr, k_ptr, v_ptr, mask_ptr, words_ptr, table_ptr, sums_ptr, slope_ptr,
-    queries, keys, heads, group, q_b, q_h, q_t, k_b, k_h, k_s, v_b, v_h, v_s, m_b, m_h, m_t, m_s, scale, threshold, keep,
-    left, right, TABLE: tl.constexpr, CAUSAL: tl.constexpr, BEHIND: tl.constexpr, MASK: tl.constexpr, DROPS: tl.constexpr,
-    ALIGNED: tl.constexpr, PRECISION: tl.constexpr,
-    E: tl.constexpr, V: tl.constexpr, WIDE_E: tl.constexpr, WIDE_V: tl.constexpr, ROWS: tl.constexpr, COLUMNS: tl.constexpr,
-):  # fmt: skip
-    """The gradients of a block of keys and of their values: over all queries that see it. ROWS are those of queries."""
-    blocks = (keys + COLUMNS - 1) // COLUMNS
-    block = tl.program_id(0) % blocks
-    head = (tl.program_id(0) // blocks).to(tl.int64)
-    b = head // heads
-    h = head % heads
-    first_q, first_k, low, high = 0, 0, 0, 0
-    if TABLE:
-        clear(k_out_ptr, 0.0, table_ptr, b, block, blocks, heads, h, 1, COLUMNS, E, WIDE_E)
-        clear(v_out_ptr, 0.0, table_ptr, b, block, blocks, heads, h, 1, COLUMNS, V, WIDE_V)
-        first_q, queries, first_k, keys = sequence(table_ptr, b)
-        low = keys - queries - left  # query t sees keys t + low to t + high
-        high = keys - queries + right
-        if block * COLUMNS >= keys:
-            return
-    if ALIGNED:
-        q_b, q_h, q_t = sixteens(q_b), sixteens(q_h), sixteens(q_t)
-        k_b, k_h, k_s = sixteens(k_b), sixteens(k_h), sixteens(k_s)
-        v_b, v_h, v_s = sixteens(v_b), sixteens(v_h), sixteens(v_s)
-    far_q = q_t.to(tl.int64)  # from block to block; inside of one 32 bits are enough
-    far_k = k_s.to(tl.int64)
-    far_v = v_s.to(tl.int64)
-    if MASK != 0:
-        m_t = m_t.to(tl.int64)
-        m_s = m_s.to(tl.int64)
-        mask_ptr += b * m_b + h * m_h
-    i = tl.arange(0, ROWS)
-    j = tl.arange(0, COLUMNS)
-    s = block * COLUMNS + j
-    e = tl.arange(0, WIDE_E)
-    c = tl.arange(0, WIDE_V)
-    columns = s < keys
-    k_ptr += b * k_b + h // group * k_h + (first_k + block * COLUMNS) * far_k
-    v_ptr += b * v_b + h // group * v_h + (first_k + block * COLUMNS) * far_v
-    k = tl.load(k_ptr + j[:, None] * k_s + e[None, :], columns[:, None] & (e < E)[None, :], other=0.0)
-    v = tl.load(v_ptr + j[:, None] * v_s + c[None, :], columns[:, None] & (c < V)[None, :], other=0.0)
-    q_ptr += b * q_b + h * q_h + first_q * far_q
-    to_k = tl.zeros([COLUMNS, WIDE_E], tl.float32)
-    to_v = tl.zeros([COLUMNS, WIDE_V], tl.float32)
-    begin = tl.maximum(0, block * COLUMNS - high) // ROWS * ROWS if CAUSAL else 0
-    end = tl.minimum(queries, (block + 1) * COLUMNS - low) if BEHIND else queries
-    for first in range(begin, end, ROWS):
-        t = first + i
-        row = (first_q + t).to(tl.int64) * heads + h if TABLE else head * queries + t
-        rows = t < queries
-        q = tl.load(q_ptr + first * far_q + i[:, None] * q_t + e[None, :], rows[:, None] & (e < E)[None, :], other=0.0)
-        g = tl.load(g_ptr + row[:, None] * V + c[None, :], rows[:, None] & (c < V)[None, :], other=0.0)
-        level = tl.load(sums_ptr + row, rows, other=float("inf"))
-        level = tl.where(level == float("-inf"), float("inf"), level)
-        slope = tl.load(slope_ptr + row, rows, other=0.0)
-        scores = tl.dot(k, tl.trans(q), input_precision=PRECISION) * scale  # (keys, queries)
-        seen = columns[:, None] & rows[None, :]
-        if CAUSAL:
-            seen = seen & (s[:, None] <= t[None, :] + high)
-        if BEHIND:
-            seen = seen & (s[:, None] >= t[None, :] + low)
-        if MASK != 0:
-            given = tl.load(mask_ptr + t[None, :] * m_t + s[:, None] * m_s, seen, other=0)
-            if MASK == 1:
-                seen = seen & (given != 0)
-            else:
-                scores += given.to(tl.float32)
-        p = tl.exp(tl.where(seen, scores, float("-inf")) - level[None, :])
-        change = tl.dot(v, tl.trans(g), input_precision=PRECISION)
-        used = p
-        if DROPS:
-            there = stays(words_ptr, threshold, row, block * COLUMNS, keys, COLUMNS)
-            factor = tl.trans(tl.where(there, keep, 0.0))
-            used = p * factor
-            change = change * factor
-        to_v = tl.dot(used.to(g.dtype), g, to_v, input_precision=PRECISION)
-        change = p * (change - slope[None, :]) * scale
-        to_k = tl.dot(change.to(q.dtype), q, to_k, input_precision=PRECISION)
-    place = ((first_k + s).to(tl.int64) * heads + h if TABLE else head * keys + s)[:, None]
-    tl.store(k_out_ptr + place * E + e[None, :], to_k.to(k_out_ptr.dtype.element_ty), columns[:, None] & (e < E)[None, :])
-    tl.store(v_out_ptr + place * V + c[None, :], to_v.to(v_out_ptr.dtype.element_ty), columns[:, None] & (c < V)[None, :])
+    tl.store(sums_ptr + row, (level + tl.log2(total)) / LOG2E, rows)

@@ -163,7 +163,7 @@ def norm_gradient_long(
     out_ptr, g_ptr, x_ptr, mean_ptr, rstd_ptr, weight_ptr, rows, width, CENTERED: tl.constexpr, WEIGHT: tl.constexpr,
     DOUBLE: tl.constexpr, BLOCK: tl.constexpr,
 ):  # fmt: skip
-    """What `norm_gradient` computes, of one row that is gone over in blocks."""
+    """The rows' part of `norm_gradients`, of one row that is gone over in blocks."""
     wide: tl.constexpr = tl.float64 if DOUBLE else tl.float32
     r = tl.program_id(0)
     row = r.to(tl.int64) * width

@@ -197,13 +197,13 @@ def reduction(  # noqa: C901 - all folds
     rs1, rs2, divisor, power, MAP: tl.constexpr, FOLD: tl.constexpr, END: tl.constexpr, LEAST: tl.constexpr, AT: tl.constexpr,
     FROM_ZERO: tl.constexpr, REAL: tl.constexpr, LANE: tl.constexpr, TOTAL: tl.constexpr, INDEX: tl.constexpr,
     KDIMS: tl.constexpr, RDIMS: tl.constexpr, UNIT: tl.constexpr, EACH: tl.constexpr, FLAT: tl.constexpr, PARTS: tl.constexpr,
-    DOUBLE: tl.constexpr, ROWS: tl.constexpr, BLOCK: tl.constexpr,
+    ONCE: tl.constexpr, DOUBLE: tl.constexpr, ROWS: tl.constexpr, BLOCK: tl.constexpr,
 ):  # fmt: skip
     """`kept` results of `reduced` elements each: program (results, part), a part being `share` of `units` blocks of elements.
 
     UNIT 1: what is reduced lies in a row, 2: results do; EACH divides all steps and sizes that matter then. FLAT: a block is of
     BLOCK elements wherever they are; else of the last dimension alone. REAL: the type of arithmetic, LANE: of the lanes'
-    sums, TOTAL: of all sums, INDEX: of positions.
+    sums, TOTAL: of all sums, INDEX: of positions. ONCE: a lane reads one element at most, and has nothing to fold it with.
     """
     if UNIT == 1:
         ks0, ks1, ks2 = multiples(ks0, EACH), multiples(ks1, EACH), multiples(ks2, EACH)
@@ -234,7 +234,7 @@ def reduction(  # noqa: C901 - all folds
         b = tl.zeros([ROWS, BLOCK], LANE)
         c = tl.zeros([1, BLOCK], LANE)
     chunks = (r2 + BLOCK - 1) // BLOCK
-    for n in range(share):
+    for n in range(1 if ONCE else share):
         u = first + n
         if FLAT:
             j = u.to(INDEX) * BLOCK + tl.arange(0, BLOCK)
@@ -266,18 +266,27 @@ def reduction(  # noqa: C901 - all folds
             a *= tl.where(inside, x, 1).to(LANE)
         if FOLD == "top":
             key = ordered(x, LEAST, AT, FROM_ZERO)
-            if AT:
+            if ONCE:
+                better = inside
+            elif AT:
                 better = inside & ((key > a) | (b == NONE))
-                b = tl.where(better, j[None, :], b)
             else:
                 better = inside & (key > a)
+            if AT:
+                b = tl.where(better, j[None, :], b)
             a = tl.where(better, key, a)
-        if FOLD == "moments":
+        if FOLD == "moments" and ONCE:
+            c = held[None, :].to(LANE)
+            a = tl.where(inside, x, 0.0)
+        elif FOLD == "moments":
             c += held[None, :].to(LANE)
             apart = x - a
             a = tl.where(inside, a + apart / c, a)
             b = tl.where(inside, b + apart * (x - a), b)
-        if FOLD == "powers":
+        if FOLD == "powers" and ONCE:
+            a = tl.where(inside, x, float("-inf"))
+            b = tl.full([ROWS, BLOCK], 1.0, LANE)
+        elif FOLD == "powers":
             x = tl.where(inside, x, float("-inf"))
             top = tl.where(x > a, x, a)
             level = level_of(top)

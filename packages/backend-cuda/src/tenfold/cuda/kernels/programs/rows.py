@@ -78,28 +78,50 @@ def norm_rows(
     tl.store(out_ptr + place, result.to(out_ptr.dtype.element_ty), mask)
 
 
-def norm_gradient(
-    out_ptr, g_ptr, x_ptr, mean_ptr, rstd_ptr, weight_ptr, rows, width, CENTERED: tl.constexpr, WEIGHT: tl.constexpr,
-    DOUBLE: tl.constexpr, ROWS: tl.constexpr, BLOCK: tl.constexpr,
-):  # fmt: skip
-    """The rows' gradient: (h - mean(h) - y mean(h y)) rstd, h the gradient of y = (x - mean) rstd."""
-    wide: tl.constexpr = tl.float64 if DOUBLE else tl.float32
-    r = tl.program_id(0) * ROWS + tl.arange(0, ROWS)[:, None]
-    c = tl.arange(0, BLOCK)[None, :]
-    mask = (r < rows) & (c < width)
-    place = r.to(tl.int64) * width + c
-    h = tl.load(g_ptr + place, mask, other=0.0).to(wide)
-    x = tl.load(x_ptr + place, mask, other=0.0).to(wide)
-    rstd = tl.load(rstd_ptr + r, r < rows, other=0.0).to(wide)
-    if WEIGHT:
-        h = h * tl.load(weight_ptr + c, c < width, other=0.0).to(wide)
+@triton.jit
+def norm_slope(g, x, weight, mean, rstd, mask, width, CENTERED: tl.constexpr, WEIGHT: tl.constexpr):
+    """(the rows' gradient (h - mean(h) - y mean(h y)) rstd, y): h is the gradient of y = (x - mean) rstd."""
+    h = g * weight if WEIGHT else g
     if CENTERED:
-        x = tl.where(mask, x - tl.load(mean_ptr + r, r < rows, other=0.0).to(wide), 0.0)
+        x = tl.where(mask, x - mean, 0.0)
     y = x * rstd
     result = h - y * (tl.sum(h * y, 1)[:, None] / width)
     if CENTERED:
         result = result - tl.sum(h, 1)[:, None] / width
-    tl.store(out_ptr + place, (result * rstd).to(out_ptr.dtype.element_ty), mask)
+    return result * rstd, y
+
+
+def norm_gradients(
+    out_ptr, weights_ptr, biases_ptr, g_ptr, x_ptr, mean_ptr, rstd_ptr, weight_ptr, rows, width, share, CENTERED: tl.constexpr,
+    WEIGHT: tl.constexpr, DOUBLE: tl.constexpr, ROWS: tl.constexpr, BLOCK: tl.constexpr,
+):  # fmt: skip
+    """The gradients of `share` rows, and what these leave of the gradients of weight and bias: a row of each, in one reading."""
+    wide: tl.constexpr = tl.float64 if DOUBLE else tl.float32
+    c = tl.arange(0, BLOCK)[None, :]
+    columns = c < width
+    first = tl.program_id(0) * share
+    last = tl.minimum(rows, first + share)
+    of_weight = tl.zeros([ROWS, BLOCK], wide)
+    of_bias = tl.zeros([ROWS, BLOCK], wide)
+    weight = tl.load(weight_ptr + c, columns, other=0.0).to(wide) if WEIGHT else 1.0
+    for start in range(first, last, ROWS):
+        r = start + tl.arange(0, ROWS)[:, None]
+        there = r < last
+        mask = there & columns
+        place = r.to(tl.int64) * width + c
+        g = tl.load(g_ptr + place, mask, other=0.0).to(wide)
+        x = tl.load(x_ptr + place, mask, other=0.0).to(wide)
+        rstd = tl.load(rstd_ptr + r, there, other=0.0).to(wide)
+        mean = tl.load(mean_ptr + r, there, other=0.0).to(wide) if CENTERED else rstd
+        result, y = norm_slope(g, x, weight, mean, rstd, mask, width, CENTERED, WEIGHT)
+        tl.store(out_ptr + place, result.to(out_ptr.dtype.element_ty), mask)
+        of_weight += g * y
+        if CENTERED:
+            of_bias += g
+    place = tl.program_id(0).to(tl.int64) * width + c
+    tl.store(weights_ptr + place, tl.sum(of_weight, 0)[None, :], columns)
+    if CENTERED:
+        tl.store(biases_ptr + place, tl.sum(of_bias, 0)[None, :], columns)
 
 
 def norm_parameters(

@@ -1,0 +1,245 @@
+"""The gradients of attention (attentions.py): one pass has blocks of queries, another blocks of keys; nothing is added to twice.
+
+Scores come from the kept logarithms of the sums, as powers of 2. Which pairs count is asked where a block may have some that do
+not: on the diagonal and at the end, not in the loop over whole blocks. The scale is left to the end.
+
+Source: Dao, "FlashAttention-2: Faster Attention with Better Parallelism and Work Partitioning", 2023.
+"""
+
+# mypy: disable-error-code="no-untyped-def, untyped-decorator"
+# Parameters are what Triton makes of them: annotations other than its own would mean something to it.
+
+from __future__ import annotations
+
+import triton
+from triton import language as tl
+
+from tenfold.cuda.kernels.programs.attentions import LOG2E, clear, few, seen_of, sequence, stays
+from tenfold.cuda.kernels.programs.hints import sixteens
+
+
+def attention_slopes(slope_ptr, g_ptr, out_ptr, count, V: tl.constexpr, WIDE_V: tl.constexpr, ROWS: tl.constexpr):
+    """The sum over the last dimension of g times out."""
+    r = tl.program_id(0).to(tl.int64) * ROWS + tl.arange(0, ROWS)
+    c = tl.arange(0, WIDE_V)
+    mask = (r < count)[:, None] & (c < V)[None, :]
+    place = r[:, None] * V + c[None, :]
+    g = tl.load(g_ptr + place, mask, other=0.0).to(tl.float32)
+    out = tl.load(out_ptr + place, mask, other=0.0).to(tl.float32)
+    tl.store(slope_ptr + r, tl.sum(g * out, 1), r < count)
+
+
+@triton.jit
+def change_of_queries(
+    total, q, g, level, slope, k_ptr, v_ptr, mask_ptr, words_ptr, t, row, begin, end, keys, low, high, scale, far_k, far_v,
+    k_s, v_s, m_t, m_s, queries, threshold, keep, WHOLE: tl.constexpr, CAUSAL: tl.constexpr, BEHIND: tl.constexpr,
+    MASK: tl.constexpr, DROPS: tl.constexpr, PRECISION: tl.constexpr, E: tl.constexpr, V: tl.constexpr, WIDE_E: tl.constexpr,
+    WIDE_V: tl.constexpr, COLUMNS: tl.constexpr,
+):  # fmt: skip
+    """The gradient of queries, but for the scale, after the keys from `begin` on. WHOLE: every query sees all of these."""
+    j = tl.arange(0, COLUMNS)
+    e = tl.arange(0, WIDE_E)
+    c = tl.arange(0, WIDE_V)
+    for first in range(begin, end, COLUMNS):
+        s = first + j
+        there = s < keys
+        k = few(k_ptr + first * far_k + j[:, None] * k_s + e[None, :], there[:, None], (e < E)[None, :], E, WIDE_E, WHOLE)
+        v = few(v_ptr + first * far_v + j[None, :] * v_s + c[:, None], there[None, :], (c < V)[:, None], V, WIDE_V, WHOLE)
+        scores = tl.dot(q, tl.trans(k), input_precision=PRECISION) * (scale * LOG2E)
+        if not WHOLE:
+            scores, seen = seen_of(
+                scores, t[:, None], s[None, :], queries, keys, low, high, mask_ptr, m_t, m_s, CAUSAL, BEHIND, MASK
+            )
+        p = tl.exp2(scores - level[:, None])
+        if not WHOLE:
+            p = tl.where(seen, p, 0.0)
+        change = tl.dot(g, v, input_precision=PRECISION)
+        if DROPS:
+            change = tl.where(stays(words_ptr, threshold, row, first, keys, COLUMNS), change * keep, 0.0)
+        change = p * (change - slope[:, None])
+        total = tl.dot(change.to(k.dtype), k, total, input_precision=PRECISION)
+    return total
+
+
+def attention_to_queries(
+    out_ptr, g_ptr, q_ptr, k_ptr, v_ptr, mask_ptr, words_ptr, table_ptr, sums_ptr, slope_ptr,
+    queries, keys, heads, group, q_b, q_h, q_t, k_b, k_h, k_s, v_b, v_h, v_s, m_b, m_h, m_t, m_s, scale, threshold, keep,
+    left, right, TABLE: tl.constexpr, CAUSAL: tl.constexpr, BEHIND: tl.constexpr, MASK: tl.constexpr, DROPS: tl.constexpr,
+    ALIGNED: tl.constexpr, PRECISION: tl.constexpr,
+    E: tl.constexpr, V: tl.constexpr, WIDE_E: tl.constexpr, WIDE_V: tl.constexpr, ROWS: tl.constexpr, COLUMNS: tl.constexpr,
+):  # fmt: skip
+    """The gradient of a block of queries: over all keys that it sees."""
+    blocks = (queries + ROWS - 1) // ROWS
+    block = blocks - 1 - tl.program_id(0) % blocks if CAUSAL else tl.program_id(0) % blocks
+    head = (tl.program_id(0) // blocks).to(tl.int64)
+    b = head // heads
+    h = head % heads
+    first_q, first_k, low, high = 0, 0, 0, 0
+    if TABLE:
+        clear(out_ptr, 0.0, table_ptr, b, block, blocks, heads, h, 0, ROWS, E, WIDE_E)
+        first_q, queries, first_k, keys = sequence(table_ptr, b)
+        low = keys - queries - left  # query t sees keys t + low to t + high
+        high = keys - queries + right
+        if block * ROWS >= queries:
+            return
+    if ALIGNED:
+        q_b, q_h, q_t = sixteens(q_b), sixteens(q_h), sixteens(q_t)
+        k_b, k_h, k_s = sixteens(k_b), sixteens(k_h), sixteens(k_s)
+        v_b, v_h, v_s = sixteens(v_b), sixteens(v_h), sixteens(v_s)
+    far_q = q_t.to(tl.int64)  # from block to block; inside of one 32 bits are enough
+    far_k = k_s.to(tl.int64)
+    far_v = v_s.to(tl.int64)
+    if MASK != 0:
+        m_t = m_t.to(tl.int64)
+        m_s = m_s.to(tl.int64)
+        mask_ptr += b * m_b + h * m_h
+    i = tl.arange(0, ROWS)
+    t = block * ROWS + i
+    row = (first_q + t).to(tl.int64) * heads + h if TABLE else head * queries + t
+    e = tl.arange(0, WIDE_E)
+    c = tl.arange(0, WIDE_V)
+    rows = t < queries
+    q_ptr += b * q_b + h * q_h + (first_q + block * ROWS) * far_q
+    q = tl.load(q_ptr + i[:, None] * q_t + e[None, :], rows[:, None] & (e < E)[None, :], other=0.0)
+    g = tl.load(g_ptr + row[:, None] * V + c[None, :], rows[:, None] & (c < V)[None, :], other=0.0)
+    level = tl.load(sums_ptr + row, rows, other=float("inf"))
+    level = tl.where(level == float("-inf"), float("inf"), level)
+    slope = tl.load(slope_ptr + row, rows, other=0.0)
+    k_ptr += b * k_b + h // group * k_h + first_k * far_k
+    v_ptr += b * v_b + h // group * v_h + first_k * far_v
+    level = level * LOG2E
+    total = tl.zeros([ROWS, WIDE_E], tl.float32)
+    begin = tl.maximum(0, block * ROWS + low) // COLUMNS * COLUMNS if BEHIND else 0
+    end = tl.minimum(keys, (block + 1) * ROWS + high) if CAUSAL else keys
+    if MASK == 0 and not BEHIND:
+        whole = tl.minimum(keys, block * ROWS + high + 1) if CAUSAL else keys
+        whole = tl.maximum(whole, 0) // COLUMNS * COLUMNS
+        total = change_of_queries(
+            total, q, g, level, slope, k_ptr, v_ptr, mask_ptr, words_ptr, t, row, begin, whole, keys, low, high, scale, far_k,
+            far_v, k_s, v_s, m_t, m_s, queries, threshold, keep, 1, CAUSAL, BEHIND, MASK, DROPS, PRECISION, E, V, WIDE_E,
+            WIDE_V, COLUMNS,
+        )  # fmt: skip
+        begin = whole
+    total = change_of_queries(
+        total, q, g, level, slope, k_ptr, v_ptr, mask_ptr, words_ptr, t, row, begin, end, keys, low, high, scale, far_k, far_v,
+        k_s, v_s, m_t, m_s, queries, threshold, keep, 0, CAUSAL, BEHIND, MASK, DROPS, PRECISION, E, V, WIDE_E, WIDE_V, COLUMNS,
+    )  # fmt: skip
+    out = out_ptr + row[:, None] * E + e[None, :]
+    tl.store(out, (total * scale).to(out_ptr.dtype.element_ty), rows[:, None] & (e < E)[None, :])
+
+
+@triton.jit
+def change_of_keys(
+    to_k, to_v, k, v, q_ptr, g_ptr, mask_ptr, words_ptr, sums_ptr, slope_ptr, s, block, begin, end, queries, keys, heads, h, head,
+    first_q, low, high, scale, far_q, q_t, m_t, m_s, threshold, keep, TABLE: tl.constexpr, WHOLE: tl.constexpr,
+    CAUSAL: tl.constexpr, BEHIND: tl.constexpr, MASK: tl.constexpr, DROPS: tl.constexpr, PRECISION: tl.constexpr,
+    E: tl.constexpr, V: tl.constexpr, WIDE_E: tl.constexpr, WIDE_V: tl.constexpr, ROWS: tl.constexpr, COLUMNS: tl.constexpr,
+):  # fmt: skip
+    """The gradients of keys, but for the scale, and of values after the queries from `begin` on; WHOLE: they see all keys.
+
+    What a query or a key that there is not makes of the others is nothing: its level is infinite, its row is not stored.
+    """
+    i = tl.arange(0, ROWS)
+    e = tl.arange(0, WIDE_E)
+    c = tl.arange(0, WIDE_V)
+    for first in range(begin, end, ROWS):
+        t = first + i
+        row = (first_q + t).to(tl.int64) * heads + h if TABLE else head * queries + t
+        rows = t < queries
+        q = few(q_ptr + first * far_q + i[:, None] * q_t + e[None, :], rows[:, None], (e < E)[None, :], E, WIDE_E, 0)
+        g = few(g_ptr + row[:, None] * V + c[None, :], rows[:, None], (c < V)[None, :], V, WIDE_V, 0)
+        level = tl.load(sums_ptr + row, rows, other=float("inf"))
+        level = tl.where(level == float("-inf"), float("inf"), level) * LOG2E
+        slope = tl.load(slope_ptr + row, rows, other=0.0)
+        scores = tl.dot(k, tl.trans(q), input_precision=PRECISION) * (scale * LOG2E)  # (keys, queries)
+        if not WHOLE:
+            scores, seen = seen_of(
+                scores, t[None, :], s[:, None], queries, keys, low, high, mask_ptr, m_t, m_s, CAUSAL, BEHIND, MASK
+            )
+        p = tl.exp2(scores - level[None, :])
+        if not WHOLE:
+            p = tl.where(seen, p, 0.0)
+        change = tl.dot(v, tl.trans(g), input_precision=PRECISION)
+        used = p
+        if DROPS:
+            there = stays(words_ptr, threshold, row, block * COLUMNS, keys, COLUMNS)
+            factor = tl.trans(tl.where(there, keep, 0.0))
+            used = p * factor
+            change = change * factor
+        to_v = tl.dot(used.to(g.dtype), g, to_v, input_precision=PRECISION)
+        change = p * (change - slope[None, :])
+        to_k = tl.dot(change.to(q.dtype), q, to_k, input_precision=PRECISION)
+    return to_k, to_v
+
+
+def attention_to_keys(
+    k_out_ptr, v_out_ptr, g_ptr, q_ptr, k_ptr, v_ptr, mask_ptr, words_ptr, table_ptr, sums_ptr, slope_ptr,
+    queries, keys, heads, group, q_b, q_h, q_t, k_b, k_h, k_s, v_b, v_h, v_s, m_b, m_h, m_t, m_s, scale, threshold, keep,
+    left, right, TABLE: tl.constexpr, CAUSAL: tl.constexpr, BEHIND: tl.constexpr, MASK: tl.constexpr, DROPS: tl.constexpr,
+    ALIGNED: tl.constexpr, PRECISION: tl.constexpr,
+    E: tl.constexpr, V: tl.constexpr, WIDE_E: tl.constexpr, WIDE_V: tl.constexpr, ROWS: tl.constexpr, COLUMNS: tl.constexpr,
+):  # fmt: skip
+    """The gradients of a block of keys and of their values: over all queries that see it. ROWS are those of queries."""
+    blocks = (keys + COLUMNS - 1) // COLUMNS
+    block = tl.program_id(0) % blocks
+    head = (tl.program_id(0) // blocks).to(tl.int64)
+    b = head // heads
+    h = head % heads
+    first_q, first_k, low, high = 0, 0, 0, 0
+    if TABLE:
+        clear(k_out_ptr, 0.0, table_ptr, b, block, blocks, heads, h, 1, COLUMNS, E, WIDE_E)
+        clear(v_out_ptr, 0.0, table_ptr, b, block, blocks, heads, h, 1, COLUMNS, V, WIDE_V)
+        first_q, queries, first_k, keys = sequence(table_ptr, b)
+        low = keys - queries - left  # query t sees keys t + low to t + high
+        high = keys - queries + right
+        if block * COLUMNS >= keys:
+            return
+    if ALIGNED:
+        q_b, q_h, q_t = sixteens(q_b), sixteens(q_h), sixteens(q_t)
+        k_b, k_h, k_s = sixteens(k_b), sixteens(k_h), sixteens(k_s)
+        v_b, v_h, v_s = sixteens(v_b), sixteens(v_h), sixteens(v_s)
+    far_q = q_t.to(tl.int64)  # from block to block; inside of one 32 bits are enough
+    far_k = k_s.to(tl.int64)
+    far_v = v_s.to(tl.int64)
+    if MASK != 0:
+        m_t = m_t.to(tl.int64)
+        m_s = m_s.to(tl.int64)
+        mask_ptr += b * m_b + h * m_h
+    j = tl.arange(0, COLUMNS)
+    s = block * COLUMNS + j
+    e = tl.arange(0, WIDE_E)
+    c = tl.arange(0, WIDE_V)
+    columns = s < keys
+    k_ptr += b * k_b + h // group * k_h + (first_k + block * COLUMNS) * far_k
+    v_ptr += b * v_b + h // group * v_h + (first_k + block * COLUMNS) * far_v
+    k = tl.load(k_ptr + j[:, None] * k_s + e[None, :], columns[:, None] & (e < E)[None, :], other=0.0)
+    v = tl.load(v_ptr + j[:, None] * v_s + c[None, :], columns[:, None] & (c < V)[None, :], other=0.0)
+    q_ptr += b * q_b + h * q_h + first_q * far_q
+    to_k = tl.zeros([COLUMNS, WIDE_E], tl.float32)
+    to_v = tl.zeros([COLUMNS, WIDE_V], tl.float32)
+    begin = tl.maximum(0, block * COLUMNS - high) // ROWS * ROWS if CAUSAL else 0
+    end = tl.minimum(queries, (block + 1) * COLUMNS - low) if BEHIND else queries
+    if MASK == 0 and not BEHIND:
+        whole = tl.maximum(0, (block + 1) * COLUMNS - 1 - high + ROWS - 1) // ROWS * ROWS if CAUSAL else 0
+        if CAUSAL:
+            to_k, to_v = change_of_keys(
+                to_k, to_v, k, v, q_ptr, g_ptr, mask_ptr, words_ptr, sums_ptr, slope_ptr, s, block, begin, tl.minimum(whole, end),
+                queries, keys, heads, h, head, first_q, low, high, scale, far_q, q_t, m_t, m_s, threshold, keep, TABLE, 0, CAUSAL,
+                BEHIND, MASK, DROPS, PRECISION, E, V, WIDE_E, WIDE_V, ROWS, COLUMNS,
+            )  # fmt: skip
+        to_k, to_v = change_of_keys(
+            to_k, to_v, k, v, q_ptr, g_ptr, mask_ptr, words_ptr, sums_ptr, slope_ptr, s, block, whole, end, queries, keys,
+            heads, h, head, first_q, low, high, scale, far_q, q_t, m_t, m_s, threshold, keep, TABLE, 1, CAUSAL, BEHIND, MASK,
+            DROPS, PRECISION, E, V, WIDE_E, WIDE_V, ROWS, COLUMNS,
+        )  # fmt: skip
+    else:
+        to_k, to_v = change_of_keys(
+            to_k, to_v, k, v, q_ptr, g_ptr, mask_ptr, words_ptr, sums_ptr, slope_ptr, s, block, begin, end, queries, keys,
+            heads, h, head, first_q, low, high, scale, far_q, q_t, m_t, m_s, threshold, keep, TABLE, 0, CAUSAL, BEHIND, MASK,
+            DROPS, PRECISION, E, V, WIDE_E, WIDE_V, ROWS, COLUMNS,
+        )  # fmt: skip
+    place = ((first_k + s).to(tl.int64) * heads + h if TABLE else head * keys + s)[:, None]
+    tl.store(
+        k_out_ptr + place * E + e[None, :], (to_k * scale).to(k_out_ptr.dtype.element_ty), columns[:, None] & (e < E)[None, :]
+    )
+    tl.store(v_out_ptr + place * V + c[None, :], to_v.to(v_out_ptr.dtype.element_ty), columns[:, None] & (c < V)[None, :])
