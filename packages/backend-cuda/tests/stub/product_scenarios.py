@@ -9,7 +9,7 @@ from scenarios import array, quiet
 
 import tenfold
 from tenfold import cuda, nn
-from tenfold.cuda import cublaslt
+from tenfold.cuda import cublaslt, playing
 from tenfold.nn import functional as F
 
 
@@ -85,6 +85,7 @@ def case_descriptors_are_given_back():
     x @ x
     assert stub.products_library().cublaslt_made() >= 5
     cublaslt.library().plans.clear()
+    playing.forget()
     assert stub.products_library().cublaslt_made() == 0
 
 

@@ -112,9 +112,16 @@ def work(function: Callable[[], Any]) -> Work:
 
 
 def settled(function: Callable[[], Any]) -> Work:
-    """`work` of a call whose kernels are compiled and loaded."""
+    """`work` of a call whose kernels are compiled and loaded: a played one, which does what those before it did."""
     function()
-    return work(function)
+    recorded = work(function)
+    function()
+    played = work(function)
+    assert played.launches == recorded.launches, (recorded, played)
+    assert played.products == recorded.products, (recorded, played)
+    for what in ("memset", "on_device", "to_host"):
+        assert played.counts[what] == recorded.counts[what], (what, recorded, played)
+    return played
 
 
 def run_cases(names: dict[str, Any], chosen: list[str]) -> None:

@@ -10,6 +10,7 @@ from functools import lru_cache, wraps
 from typing import Any
 
 from tenfold.cuda import availability, runtime
+from tenfold.cuda.playing import played
 from tenfold.dispatch import kernels
 
 
@@ -18,15 +19,21 @@ def _several() -> bool:
     return availability.probe()[0] > 1
 
 
-def kernel(target: Any, *, device: str, chooses_device: bool = False, **options: Any) -> Callable[[Any], Any]:
+def kernel(
+    target: Any, *, device: str, chooses_device: bool = False, plays: Callable[[], Any] | bool = False, recycles: bool = False,
+    **options: Any,
+) -> Callable[[Any], Any]:  # fmt: skip
     """`tenfold.dispatch.kernels.kernel`, for functions that CuPy's calls are in.
 
-    `chooses_device` is for functions that launch where their arrays are by themselves.
+    `chooses_device` is for functions that launch where their arrays are by themselves, `plays` for those whose calls can be
+    played again (playing.py): True, or a function that gives the switches which they depend on; small results of those that
+    `recycles` come back.
     """
     register = kernels.kernel(target, device=device, **options)
 
     def attach(function: Any) -> Any:
-        register(function if chooses_device else where_its_arrays_are(function))
+        found = function if chooses_device else where_its_arrays_are(function)
+        register(played(found, plays if callable(plays) else None, function, recycles) if plays else found)
         return function
 
     return attach

@@ -15,6 +15,7 @@ import numpy as np
 
 from tenfold.cuda import capturing
 from tenfold.cuda.precision import products_in_tf32
+from tenfold.cuda.recordings import RECORDINGS, Go, Origin, Step, started
 
 # cudaDataType_t and cublasComputeType_t, of library_types.h and cublas_api.h.
 CUDA_R_32F = 0
@@ -27,6 +28,7 @@ NUMBERS = {
 WORKSPACE_BYTES = 32 << 20  # what cuBLAS asks for on Hopper
 _handles: dict[int, int] = {}  # of each GPU, for captures
 NOT_TRANSPOSED, TRANSPOSED = 0, 1
+ADDRESSES = 6, 10, 15  # places of B, A and the result among gemmStridedBatchedEx's arguments after the handle
 
 
 def layout(shape: tuple[int, ...], strides: tuple[int, ...]) -> tuple[int, int, int] | None:
@@ -65,12 +67,37 @@ def product_into(now: Any, out: Any, a: Any, b: Any, add: bool = False) -> None:
     if number == CUDA_R_32F and products_in_tf32():
         compute = COMPUTE_32F_FAST_TF32
     one, beta = np.ones(1, scalar), np.full(1, int(add), scalar)
+    arguments = (
+        b_op, a_op, N, M, K, one.ctypes.data,
+        now.pointer(b), number, b_lead, b_batch, now.pointer(a), number, a_lead, a_batch,
+        beta.ctypes.data, now.pointer(out), NUMBERS[out.dtype.name][0], N, M * N, batches, compute, ALGORITHM_DEFAULT,
+    )  # fmt: skip
+    if RECORDINGS:
+        started(Started(now, index, arguments, (one, beta)))
     with now.module.cuda.Device(index):
-        _call(now, index)(
-            b_op, a_op, N, M, K, one.ctypes.data,
-            now.pointer(b), number, b_lead, b_batch, now.pointer(a), number, a_lead, a_batch,
-            beta.ctypes.data, now.pointer(out), NUMBERS[out.dtype.name][0], N, M * N, batches, compute, ALGORITHM_DEFAULT,
-        )  # fmt: skip
+        _call(now, index)(*arguments)
+
+
+class Started(Step):
+    """A product that is recorded (playing.py); `factors` are alpha and beta, where the library reads them."""
+
+    def __init__(self, now: Any, index: int, arguments: tuple[int, ...], factors: Any) -> None:
+        self.now, self.index, self.arguments, self.factors = now, index, arguments, factors
+        self.pointers = [arguments[i] for i in ADDRESSES]
+
+    def placed(self, origin: Origin) -> Go:
+        (b, of_b), (a, of_a), (out, of_out) = map(origin, self.pointers)
+        now, index = self.now, self.index
+        at_b, at_a, at_out = ADDRESSES
+        arguments = list(self.arguments)
+
+        def go(bases: list[int], stream: int, kept: Any = self.factors) -> bool:
+            given = arguments.copy()  # another thread has its own
+            given[at_b], given[at_a], given[at_out] = bases[b] + of_b, bases[a] + of_a, bases[out] + of_out
+            _call(now, index)(*given)
+            return True
+
+        return go
 
 
 def _call(now: Any, index: int) -> Callable[..., None]:

@@ -10,7 +10,8 @@ import ctypes
 from types import SimpleNamespace
 from typing import Any, NamedTuple
 
-from tenfold.cuda import runtime
+from tenfold.cuda import playing, runtime
+from tenfold.cuda.recordings import RECORDINGS, Go, Origin, Step, taken
 
 # cublasOperation_t, cublasComputeType_t, cublasLtEpilogue_t.
 NOT_TRANSPOSED, TRANSPOSED = 0, 1
@@ -110,6 +111,10 @@ class Library:
             number, c_type = table[name]
             self.call(f"cublasLt{kind}SetAttribute", descriptor, number, ctypes.byref(c_type(value)), ctypes.sizeof(c_type))
 
+    def point(self, operation: int, name: str, address: int) -> None:
+        """Set an address of a product, which changes with every call."""
+        self.call("cublasLtMatmulDescSetAttribute", operation, OPERATION[name][0], ctypes.byref(POINTER(address)), 8)
+
 
 class Matrix(NamedTuple):
     """A matrix, or a batch of them, as the library reads it: column by column."""
@@ -128,6 +133,25 @@ class Matrix(NamedTuple):
         return found
 
 
+class Product(Step):
+    """A product that is recorded (playing.py); `start` starts one (products.py), `factors` are what keeps alpha and beta."""
+
+    def __init__(self, start: Any, plan: Any, index: int, addresses: tuple[int, ...], at_bias: int, factors: Any) -> None:
+        self.start, self.plan, self.index, self.factors = start, plan, index, factors
+        self.pointers = (*addresses[1:3], *addresses[4:], at_bias)
+
+    def placed(self, origin: Origin) -> Go:
+        start, plan, index, factors = self.start, self.plan, self.index, self.factors
+        (a, of_a), (b, of_b), (c, of_c), (d, of_d), (bias, of_bias) = map(origin, self.pointers)
+
+        def go(bases: list[int], stream: int) -> bool:
+            (alpha, _), (beta, _) = factors
+            at = alpha, bases[a] + of_a, bases[b] + of_b, beta, bases[c] + of_c, bases[d] + of_d
+            return bool(start(plan, index, at, {"bias": bases[bias] + of_bias} if bias else None))
+
+        return go
+
+
 class OnGpu:
     """Where arrays are: on the current GPU, through CuPy."""
 
@@ -143,7 +167,8 @@ class OnGpu:
     def empty(self, shape: tuple[int, ...], dtype: Any, size_bytes: int) -> Any:
         for release in runtime.BEFORE_ALLOCATION:
             release()
-        return self.new(shape, dtype, self.room(size_bytes))
+        found = self.new(shape, dtype, self.room(size_bytes))
+        return taken(found) if RECORDINGS else found
 
 
 class OnHost:
@@ -182,6 +207,7 @@ def _look() -> Library | None:
 def replace(found: Library | None) -> None:
     """Use another library from now on, also in the interpreter; None: look for the real one again."""
     _state.clear()
+    playing.forget()
     if found is not None:
         _state["library"] = found
 

@@ -13,6 +13,7 @@ from typing import Any
 
 from tenfold.cuda import capturing, runtime
 from tenfold.cuda.products import capability
+from tenfold.cuda.recordings import spoil
 
 ALIGNMENT = 16  # bytes that addresses are multiples of
 OLDEST = 80  # compute capability
@@ -78,6 +79,7 @@ class Graph:
         self.chosen: int | None = None  # by trials; None: the heuristics' first
 
     def run(self, addresses: dict[int, int]) -> None:
+        spoil()
         handle, lock = _handle(self.library, self.index)
         room, address = _room(self.workspace)
         with lock:  # a handle has one stream

@@ -83,6 +83,9 @@ class InterpretedRuntime:
     def pointer(self, array: Any) -> int:
         return address(array)
 
+    def pointers(self, arrays: Sequence[Any]) -> list[int]:
+        return [self.pointer(a) for a in arrays]
+
     def shared_words(self, count: int) -> Any:
         return np.zeros(count, np.int32)
 

@@ -16,6 +16,7 @@ import numpy as np
 from tenfold.cuda.compilation import compile_for
 from tenfold.cuda.kernels.argument_types import Word, described
 from tenfold.cuda.kernels.generation import BLOCK
+from tenfold.cuda.recordings import RECORDINGS, Go, Origin, Step, started
 
 # Above this many bytes of shared memory a kernel must ask for it (CUDA programming guide, "Shared Memory").
 PLAIN_SHARED_BYTES = 48 * 1024
@@ -44,6 +45,7 @@ class Loaded:
         # After the kernel's own arguments Triton passes two scratch pointers, which these kernels leave alone.
         self.packing = struct.Struct("<" + "".join(FORMATS.get(kind, "Q") for kind in signature) + "QQ")
         self.slots = len(signature) + 2
+        self.addresses = [i for i, kind in enumerate(signature) if kind[0] == "*"]
         self.local = threading.local()
         self.index = index
         self.bind = cupy.cuda.runtime.setDevice
@@ -51,6 +53,8 @@ class Loaded:
 
     def run(self, values: Sequence[Any], grid: tuple[int, ...]) -> None:
         """Launch on the current stream of the current device, which is this kernel's."""
+        if RECORDINGS:
+            started(Started(self, values, grid))
         buffer, table = self.buffers()
         self.packing.pack_into(buffer, 0, *values, 0, 0)
         x, y, z = (*grid, 1, 1)[:3]
@@ -68,6 +72,30 @@ class Loaded:
             self.local.keep = table
             self.local.buffers = values.view(np.uint8).data, int(table.ctypes.data)
             return self.local.buffers
+
+
+class Started(Step):
+    """A launch that is recorded (playing.py)."""
+
+    def __init__(self, loaded: Loaded, values: Sequence[Any], grid: tuple[int, ...]) -> None:
+        self.loaded, self.values, self.grid, self.index = loaded, tuple(values), (*grid, 1, 1)[:3], loaded.index
+        self.pointers = [values[i] for i in loaded.addresses]
+
+    def placed(self, origin: Origin) -> Go:
+        loaded, (x, y, z) = self.loaded, self.grid
+        last = max(loaded.addresses, default=-1) + 1
+        places = [origin(v) if i in loaded.addresses else (0, v) for i, v in enumerate(self.values[:last])]
+        rest = (*self.values[last:], 0, 0)
+        pack, buffers, launch = loaded.packing.pack_into, loaded.buffers, loaded.start
+        function, threads, shared = loaded.pointer, loaded.threads, loaded.shared
+
+        def go(bases: list[int], stream: int) -> bool:
+            buffer, table = buffers()
+            pack(buffer, 0, *[bases[base] + offset if base else offset for base, offset in places], *rest)
+            launch(function, x, y, z, threads, 1, 1, shared, stream, table, 0)
+            return True
+
+        return go
 
 
 def launch(cupy: Any, kernel: Any, signature: tuple[str, ...], arguments: Sequence[Any], count: int, index: int) -> Loaded:

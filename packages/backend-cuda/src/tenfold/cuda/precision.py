@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from tenfold.cuda.cublaslt import COMPUTE_32F, COMPUTE_32F_FAST_TF32, IN_ANY, IN_COMPUTE_TYPE, IN_ONE, TYPES
+from tenfold.settings.determinism import are_deterministic_algorithms_enabled
 
 F32 = np.dtype(np.float32)
 CONVOLUTIONS = True  # what backends.cudnn.allow_tf32 is at first
@@ -47,6 +48,22 @@ def product_mode(dtype: Any) -> tuple[int, int]:
     allowed = getattr(switches.matmul, switch)
     reduced, in_parts = allowed if isinstance(allowed, tuple) else (allowed, True)
     return summed, IN_ANY if reduced else IN_COMPUTE_TYPE if in_parts else IN_ONE
+
+
+def switches() -> tuple[Any, ...]:
+    """Where all switches stand that the kernels of products, convolutions and attention look at."""
+    found = sys.modules.get
+    products, levels, convolutions = map(
+        found, ("tenfold.backends.cuda", "tenfold.inspection.precision", "tenfold.backends.cudnn")
+    )
+    return (
+        are_deterministic_algorithms_enabled(),
+        levels and levels.get_float32_matmul_precision(),
+        products and (products.cudnn_sdp_enabled(), *vars(products.matmul).values()),
+        convolutions and (
+            convolutions.enabled, convolutions.allow_tf32, convolutions.benchmark, convolutions.deterministic,
+        ),
+    )  # fmt: skip
 
 
 TF32 = "allow_tf32"

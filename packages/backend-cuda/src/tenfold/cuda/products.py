@@ -18,9 +18,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from tenfold.cuda import cublaslt, runtime
-from tenfold.cuda.cublaslt import IN_ANY, NOT_SUPPORTED, PLAIN, TYPES, Found, Library, Matrix
+from tenfold.cuda import cublaslt, playing, recordings, runtime
+from tenfold.cuda.cublaslt import IN_ANY, NOT_SUPPORTED, PLAIN, TYPES, Found, Library, Matrix, Product
 from tenfold.cuda.precision import product_mode
+from tenfold.cuda.recordings import RECORDINGS
 
 KNOWN = 4096  # plans that are kept
 MOST_WORKSPACE = {8: 8 << 20, 9: 32 << 20}  # bytes by compute capability: what NVIDIA recommends, the larger one from 9.0 on
@@ -108,6 +109,8 @@ def multiply(
     of_a = plan.one if alpha == 1 else _number(alpha, plan.scalar)
     of_c = plan.zero if beta == 0 else _number(beta, plan.scalar)
     addresses = of_a[0], at_b, at_a, of_c[0], at_c or at_out, at_out
+    if RECORDINGS:
+        recordings.started(Product(started, plan, index, addresses, at_bias, (of_a, of_c)))
     return out if started(plan, index, addresses, {"bias": at_bias} if at_bias else None) else None
 
 
@@ -119,7 +122,7 @@ def started(plan: Plan, index: int, addresses: Ints, attributes: dict[str, int] 
         with plan.lock:  # another thread's addresses are not to come between
             for name, address in attributes.items():
                 if plan.set.get(name) != address:
-                    plan.library.set("MatmulDesc", cublaslt.OPERATION, plan.operation, **{name: address})
+                    plan.library.point(plan.operation, name, address)
                     plan.set[name] = address
             status = _call(plan, index, *addresses)
     if not status:
@@ -149,6 +152,7 @@ def _remembered(key: Any, plan: Plan) -> Plan:
     plans = plan.library.plans
     if len(plans) >= KNOWN:
         plans.clear()
+        playing.forget()  # which has plans, too
     plans[key] = plan
     return plan
 

@@ -32,6 +32,8 @@ def layers(kind: str) -> Iterator[Row]:
     columns = ("LOG", 1), double, ("ROWS", 32), ("COLUMNS", 64)
     yield f"softmax columns {kind}", Handwritten("softmax_columns", columns), (p, p, i, i, i)
     yield f"softmax columns gradient {kind}", Handwritten("softmax_gradient_columns", columns), (p, p, p, i, i, i)
+    totals = Handwritten("norm_totals", (("CENTERED", 1), double, ("ROWS", 128), ("COLUMNS", 8)))
+    yield f"layer norm parameters' gradients {kind}", totals, (p, p, s, s, i, i)
     yield from recurrence(kind)
     yield from row_pairs(kind)
     yield from soft_targets(kind)

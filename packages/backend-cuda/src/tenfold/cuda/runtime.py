@@ -16,6 +16,7 @@ import numpy as np
 
 from tenfold.cuda import availability, reports, staging, waits
 from tenfold.cuda.capturing import refuse
+from tenfold.cuda.recordings import RECORDINGS, Go, Origin, Step, spoil, started, taken
 from tenfold.dispatch.devices import MissingDevice
 
 # What looks for memory that can be given back (lifetimes.py), while there is some to look for.
@@ -41,6 +42,7 @@ class Runtime(Protocol):
     def memory(self, array: Any) -> tuple[Any, int, int]: ...
     def apart(self, a: Any, b: Any) -> bool: ...
     def pointer(self, array: Any) -> int: ...
+    def pointers(self, arrays: Sequence[Any]) -> list[int]: ...
     def synchronize(self, index: int | None) -> None: ...
     def shared_words(self, count: int) -> Any: ...
     def on_host(self, words: Any) -> Any: ...
@@ -96,6 +98,27 @@ def _bytes_used(memory: Any, end: int) -> int:
     return end
 
 
+class Zeroed(Step):
+    """A fill with zeros that is recorded (playing.py)."""
+
+    def __init__(self, cupy: Any, array: Any, index: int) -> None:
+        self.fill, self.pointers, self.size_bytes, self.index = (
+            cupy.cuda.runtime.memsetAsync,
+            [array.data.ptr],
+            array.nbytes,
+            index,
+        )
+
+    def placed(self, origin: Origin) -> Go:
+        (base, offset), fill, size_bytes = origin(self.pointers[0]), self.fill, self.size_bytes
+
+        def go(bases: list[int], stream: int) -> bool:
+            fill(bases[base] + offset, 0, size_bytes, stream)
+            return True
+
+        return go
+
+
 class CupyRuntime:
     """CUDA through CuPy."""
 
@@ -119,19 +142,26 @@ class CupyRuntime:
 
     def empty(self, shape: Sequence[int], dtype: Any, index: int) -> Any:
         # Memory goes round untyped: CuPy then need not know the dtype.
-        shape, dtype = tuple(shape), np.dtype(dtype)
-        for release in BEFORE_ALLOCATION:
-            release()
+        if type(shape) is not tuple:
+            shape = tuple(shape)
+        if not isinstance(dtype, np.dtype):
+            dtype = np.dtype(dtype)
+        if BEFORE_ALLOCATION:
+            for release in BEFORE_ALLOCATION:
+                release()
         if self._device() == index:
-            return self.array_type(shape, dtype, self._alloc(prod(shape) * dtype.itemsize))
-        with self.module.cuda.Device(index):
-            return self.array_type(shape, dtype, self._alloc(prod(shape) * dtype.itemsize))
+            found = self.array_type(shape, dtype, self._alloc(prod(shape) * dtype.itemsize))
+        else:
+            with self.module.cuda.Device(index):
+                found = self.array_type(shape, dtype, self._alloc(prod(shape) * dtype.itemsize))
+        return taken(found) if RECORDINGS else found
 
     def from_host(self, array: Any, index: int) -> Any:
         result = self.empty(array.shape, array.dtype, index)
         if array.size and not any(array.strides) and array.dtype.itemsize <= 8:
             self._repeat(result, array, index)
             return result
+        spoil()
         if array.size:
             refuse("a tensor cannot be copied from the host", "make it before, and copy new values into it between replays")
         if array.size and (order := order_in_memory(array)) is not None:
@@ -150,12 +180,16 @@ class CupyRuntime:
         value = np.ndarray((), array.dtype, array.tobytes()[: array.dtype.itemsize])
         with self.module.cuda.Device(index):
             if not any(value.tobytes()):
+                if RECORDINGS:
+                    started(Zeroed(self.module, result, index))
                 result.data.memset_async(0, result.nbytes)
             else:
+                spoil()
                 bits.fill(value.view(bits.dtype).item())
 
     def to_host(self, array: Any) -> Any:
         refuse("a tensor's values cannot be read", "leave out item(), cpu(), printing and operators of the host")
+        spoil()
         waits.told()
         order = order_in_memory(array)
         with self.module.cuda.Device(self.index_of(array)):
@@ -165,6 +199,7 @@ class CupyRuntime:
 
     def to_peer(self, array: Any, index: int) -> Any:
         """A copy on another GPU, after the work that was given to the array's and before what is given to the other one."""
+        spoil()
         cuda = self.module.cuda
         order = order_in_memory(array) or tuple(range(array.ndim))
         with cuda.Device(self.index_of(array)):
@@ -196,6 +231,9 @@ class CupyRuntime:
 
     def pointer(self, array: Any) -> int:
         return int(array.data.ptr)
+
+    def pointers(self, arrays: Sequence[Any]) -> list[int]:
+        return [a.data.ptr for a in arrays]
 
     def shared_words(self, count: int) -> Any:
         """Zeros (int32) in pinned host memory, which kernels reach at the same address."""

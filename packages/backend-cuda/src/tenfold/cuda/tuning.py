@@ -20,7 +20,8 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
-from tenfold.cuda import availability, capturing, runtime
+from tenfold.cuda import availability, capturing, playing, runtime
+from tenfold.cuda.recordings import spoil
 
 VERSION = 1  # of the file, and of what candidates mean
 ROUNDS, ROUND_MS, MOST = 5, 1.0, 20  # a candidate runs ROUNDS times for about ROUND_MS, but MOST times at most
@@ -58,9 +59,11 @@ def chosen(kernel: str, problem: tuple[Any, ...], candidates: Sequence[Tile], ru
     if not times_them:
         _seen[place] = candidates[0]
         return candidates[0]
+    spoil()
     times = {tile: measure(run, tile, index) for tile in candidates}
     best = min(times, key=lambda tile: times[tile])
     _seen[place] = best
+    playing.forget()
     known[key] = {"tile": list(best), "us": {_words(tile): round(us, 2) for tile, us in times.items() if us < float("inf")}}
     _keep(name, {key: known[key]})
     return best
@@ -174,6 +177,7 @@ def forget() -> None:
     """Decide anew, by what the files say then."""
     for kept in (_seen, _tables, _names):
         kept.clear()
+    playing.forget()
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

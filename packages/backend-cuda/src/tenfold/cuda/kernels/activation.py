@@ -23,13 +23,13 @@ FEWEST = 8  # columns of a program, that lie in one sector of memory
 MOST = 2**30
 
 
-@kernel(op.relu, device="cuda", into=True)
+@kernel(op.relu, device="cuda", plays=True, recycles=True, into=True)
 def relu(input: Any, out: Any = None) -> Any:
     result = run("relu", input, out=out)
     return refuses("relu")(input) if result is NotImplemented else result
 
 
-@kernel(op.threshold_backward, device="cuda")
+@kernel(op.threshold_backward, device="cuda", plays=True)
 def threshold_backward(grad_output: Any, input: Any, threshold: float) -> Any:
     result = run("threshold_backward", grad_output, input, threshold)
     return xp.where(input <= threshold, xp.zeros((), grad_output.dtype), grad_output) if result is NotImplemented else result
@@ -72,19 +72,19 @@ def _columns(name: str, outer: int, width: int, inner: int, double: bool, log: b
     return Handwritten(f"{name}_columns", fixed), (outer * blocks,), blocks
 
 
-@kernel(op.softmax_backward, device="cuda")
+@kernel(op.softmax_backward, device="cuda", plays=True)
 def softmax_backward(grad_output: Any, output: Any, dim: int) -> Any:
     found = _by_rows("softmax_gradient", (grad_output, output), dim, False)
     return NotImplemented if found is None else found
 
 
-@kernel(op.log_softmax_backward, device="cuda")
+@kernel(op.log_softmax_backward, device="cuda", plays=True)
 def log_softmax_backward(grad_output: Any, output: Any, dim: int) -> Any:
     found = _by_rows("softmax_gradient", (grad_output, output), dim, True)
     return NotImplemented if found is None else found
 
 
-@kernel(op.softmax, device="cuda")
+@kernel(op.softmax, device="cuda", plays=True, recycles=True)
 def softmax(input: Any, dim: int) -> Any:
     found = _by_rows("softmax", (input,), dim, False)
     if found is not None:
@@ -94,7 +94,7 @@ def softmax(input: Any, dim: int) -> Any:
         return cast(powers / powers.sum(axis=_axis(input, dim), keepdims=True), input.dtype)
 
 
-@kernel(op.log_softmax, device="cuda")
+@kernel(op.log_softmax, device="cuda", plays=True, recycles=True)
 def log_softmax(input: Any, dim: int) -> Any:
     found = _by_rows("softmax", (input,), dim, True)
     if found is not None:

@@ -16,7 +16,7 @@ from tenfold.cuda.kernels import cudnn_attention, decoding
 from tenfold.cuda.kernels.handwritten import F32, FLOATS, Handwritten, contiguous, start
 from tenfold.cuda.kernels.heads import MOST, Call, fit, groups_of, heads_of, wide_of
 from tenfold.cuda.kernels.planes import power
-from tenfold.cuda.precision import products_in_tf32
+from tenfold.cuda.precision import products_in_tf32, switches
 from tenfold.cuda.sampling import noted
 from tenfold.dispatch.operators import op
 
@@ -170,7 +170,7 @@ def _mask_is_odd(query: Any, key: Any, mask: Any) -> bool:
     return mask is not None and _mask(mask, query, key.shape[-2], False) is None
 
 
-@kernel(op.fused_attention, device="cuda")
+@kernel(op.fused_attention, device="cuda", plays=switches)
 def fused_attention(query: Any, key: Any, value: Any, attn_mask: Any, is_causal: bool, scale: float | None) -> Any:
     by_cudnn = cudnn_attention.attended(query, key, value, attn_mask, is_causal, scale)
     if by_cudnn is not None:
@@ -181,7 +181,7 @@ def fused_attention(query: Any, key: Any, value: Any, attn_mask: Any, is_causal:
     return attended(call, query, value)
 
 
-@kernel(op.fused_dropped_attention, device="cuda")
+@kernel(op.fused_dropped_attention, device="cuda", plays=switches)
 def fused_dropped_attention(
     query: Any, key: Any, value: Any, attn_mask: Any, words: Any, dropout_p: float, is_causal: bool, scale: float | None
 ) -> Any:
@@ -200,7 +200,7 @@ def attended(call: Call | None, query: Any, value: Any) -> Any:
     return out, sums
 
 
-@kernel(op.fused_attention_grad, device="cuda")
+@kernel(op.fused_attention_grad, device="cuda", plays=switches)
 def fused_attention_grad(
     grad: Any,
     query: Any,
@@ -220,7 +220,7 @@ def fused_attention_grad(
     return gradients(call, grad, (query, key, value), output, log_sum_exp)
 
 
-@kernel(op.fused_dropped_attention_grad, device="cuda")
+@kernel(op.fused_dropped_attention_grad, device="cuda", plays=switches)
 def fused_dropped_attention_grad(
     grad: Any,
     query: Any,

@@ -10,6 +10,7 @@ from tenfold.cuda import runtime
 from tenfold.cuda.attaching import kernel
 from tenfold.cuda.kernels.handwritten import F64, FLOATS, Handwritten, contiguous, near, start, statistics_dtype
 from tenfold.cuda.kernels.planes import allocated, power
+from tenfold.cuda.kernels.together import dtype_or, register
 from tenfold.dispatch.operators import op
 
 PROGRAMS = 512  # that a pass is shared out to, so that all of a GPU takes part
@@ -73,7 +74,7 @@ def _constants(tiles: Tiles, dtype: Any, unit: int, **more: int) -> tuple[tuple[
     return (*more.items(), ("UNIT", unit), ("DOUBLE", int(dtype == F64)), ("ROWS", tiles.rows), ("COLUMNS", tiles.columns))
 
 
-@kernel(op.fused_batch_norm, device="cuda")
+@kernel(op.fused_batch_norm, device="cuda", plays=True, recycles=True)
 def fused_batch_norm(input: Any, weight: Any, bias: Any, running_mean: Any, running_var: Any, training: bool, eps: float) -> Any:
     if not _served(input, weight, bias, running_mean, running_var):
         return NotImplemented
@@ -108,8 +109,15 @@ def fused_batch_norm(input: Any, weight: Any, bias: Any, running_mean: Any, runn
     return out, mean, var, rstd
 
 
-@kernel(op.fused_batch_norm_grad, device="cuda")
+@kernel(op.fused_batch_norm_grad, device="cuda", plays=True)
 def fused_batch_norm_grad(grad: Any, input: Any, weight: Any, mean: Any, rstd: Any, training: bool, eps: float) -> Any:
+    return _gradients(grad, input, weight, mean, rstd, training, None, None)
+
+
+def _gradients(
+    grad: Any, input: Any, weight: Any, mean: Any, rstd: Any, training: bool, of_weight: Any, of_bias: Any
+) -> Any:  # fmt: skip
+    """The gradients of the input and of the parameters, these in the given dtypes; None: that of the statistics."""
     if not _served(input, weight, mean, rstd) or grad.dtype != input.dtype:
         return NotImplemented
     now = runtime.current()
@@ -124,7 +132,7 @@ def fused_batch_norm_grad(grad: Any, input: Any, weight: Any, mean: Any, rstd: A
     mean, rstd = contiguous(mean), contiguous(rstd)
     start(program, grid, (sums, dots, g, x, mean, rstd, count, tiles.share, channels, length, *g_steps, *steps), index)
     out = allocated(x.shape, x, index)
-    g_weight, g_bias = (now.empty((channels,), kind, index) for _ in range(2))
+    g_weight, g_bias = (now.empty((channels,), dtype_or(dtype, kind), index) for dtype in (of_weight, of_bias))
     flags = {"WEIGHT": int(weight is not None), "TRAINING": int(training), "SHARES": power(tiles.shares, 1, 64)}
     unit = _unit(channels, length, g_steps, steps, arranged(out)[1])
     program = Handwritten("channel_norm_gradient", _constants(tiles, x.dtype, unit, **flags), 8, by_address=True)
@@ -132,3 +140,6 @@ def fused_batch_norm_grad(grad: Any, input: Any, weight: Any, mean: Any, rstd: A
     numbers = (count, tiles.shares, tiles.share, channels, length, *g_steps, *steps, *arranged(out)[1])
     start(program, grid, (out, g_weight, g_bias, g, x, mean, rstd, w, sums, dots, *numbers), index)
     return out, g_weight, g_bias
+
+
+register("fused_batch_norm", _gradients)

@@ -14,7 +14,7 @@ from tenfold.cuda.attaching import kernel
 from tenfold.cuda.kernels import cudnn_conv, grouped
 from tenfold.cuda.kernels.handwritten import F64, FLOATS, Handwritten, contiguous, near, start, statistics_dtype
 from tenfold.cuda.kernels.planes import Planes, allocated, channels_last, planes, power, shared, summed, window_constants
-from tenfold.cuda.precision import convolution_precision
+from tenfold.cuda.precision import convolution_precision, switches
 from tenfold.dispatch.operators import op
 
 FEW = 16  # channels below which the sum runs over channels and taps at once
@@ -115,7 +115,7 @@ def tiles(dtype: Any, positions: int, outputs: int, depth: int) -> list[tuple[in
     return found
 
 
-@kernel(op.convolution, device="cuda")
+@kernel(op.convolution, device="cuda", plays=switches)
 def convolution(
     input: Any,
     weight: Any,
@@ -139,7 +139,7 @@ def convolution(
     return correlated(input, weight, bias, tuple(geometry.shape), window, groups, transposed)
 
 
-@kernel(op.convolution_input_grad, device="cuda")
+@kernel(op.convolution_input_grad, device="cuda", plays=switches)
 def convolution_input_grad(
     grad: Any,
     weight: Any,
@@ -160,7 +160,7 @@ def convolution_input_grad(
     return correlated(grad, weight, None, tuple(input_shape), window, groups, not transposed)
 
 
-@kernel(op.convolution_weight_grad, device="cuda")
+@kernel(op.convolution_weight_grad, device="cuda", plays=switches)
 def convolution_weight_grad(
     grad: Any,
     input: Any,

@@ -11,6 +11,7 @@ from tenfold.cuda.attaching import kernel
 from tenfold.cuda.kernels.array_kernels import cast
 from tenfold.cuda.kernels.eight_bits import is_eight
 from tenfold.cuda.kernels.elementwise import run
+from tenfold.cuda.recordings import spoil
 from tenfold.dispatch.operators import op
 
 
@@ -24,8 +25,10 @@ def write(destination: Any, source: Any) -> None:
     if now.index_of(source) != now.index_of(destination):
         source = now.to_peer(source, now.index_of(destination))
     elif destination.size > 1 and overlaps(destination, source):
+        spoil()  # a copy that the next call may not need
         source = run("cast", source) if source.dtype.kind != "c" else source.copy()
     if run("cast", source, out=destination) is NotImplemented:
+        spoil()
         destination[...] = source.real if source.dtype.kind == "c" and destination.dtype.kind != "c" else source
 
 
@@ -72,7 +75,7 @@ def to_dtype(input: Any, dtype: Any) -> Any:
     return run("cast", input) if input.dtype == target and input.dtype.kind != "c" else cast(input, target)
 
 
-@kernel(op.clone, device="cuda")
+@kernel(op.clone, device="cuda", plays=True)
 def clone(input: Any, memory_format: Any) -> Any:
     geometry = op.clone.shape_rule(input, memory_format)
     now = runtime.current()

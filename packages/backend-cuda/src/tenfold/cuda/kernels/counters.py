@@ -28,4 +28,9 @@ def counters(index: int) -> Any:
     return found
 
 
+def known(index: int) -> Any:
+    """Those of this GPU's current stream; None where it has none yet."""
+    return _counters.get((index, runtime.current().stream_pointer(index)))
+
+
 runtime.AFTER_FORK.append(_counters.clear)

@@ -21,7 +21,7 @@ def _rows(indices: Any, width: Any) -> at.Places | None:
     return at.Places((*indices.shape, *width), (*[None] * indices.ndim, *range(1, len(width) + 1)), (found,), False)
 
 
-@kernel(op.embedding_rows, device="cuda")
+@kernel(op.embedding_rows, device="cuda", plays=True, recycles=True)
 def embedding_rows(weight: Any, input: Any, padding_idx: int, scale_grad_by_freq: bool, sparse: bool) -> Any:
     places = _rows(input, weight.shape[1:])
     return NotImplemented if places is None else at.take("embedding", weight, places)

@@ -19,6 +19,7 @@ from tenfold.cuda.capturing import CAPTURES
 from tenfold.cuda.kernels.argument_types import TYPE_OF
 from tenfold.cuda.kernels.counters import counters
 from tenfold.cuda.kernels.handwritten import F64, Handwritten, start
+from tenfold.cuda.recordings import RECORDINGS
 from tenfold.dispatch.shape_rules import reduced_shape, wrap_dims
 from tenfold.types.dtypes import BY_NAME
 
@@ -202,7 +203,7 @@ class Plan:
     def __call__(self, x: Any) -> Any:
         """The results: an array, or two."""
         now = runtime.current()
-        if CAPTURES or not self.loaded:
+        if CAPTURES or RECORDINGS or not self.loaded:
             return self._first(now, x)
         pointer, index = x.data.ptr, x.data.device_id
         loaded = self.loaded.get((index, pointer % 16 == 0))

@@ -14,7 +14,7 @@ from tenfold.cuda.kernels.sums import row, target
 from tenfold.dispatch.operators import op
 
 
-@kernel(op.index, device="cuda")
+@kernel(op.index, device="cuda", plays=True, recycles=True)
 def index(input: Any, indices: Any) -> Any:
     places = at.selected(input.shape, indices)
     found = NotImplemented if places is None else at.take("index", input, places)
@@ -39,7 +39,7 @@ def index_put(input: Any, indices: Any, values: Any, accumulate: bool, out: Any 
     return array_indexing.index_put(target(input, out), indices, values, accumulate)
 
 
-@kernel(op.gather, device="cuda")
+@kernel(op.gather, device="cuda", plays=True, recycles=True)
 def gather(input: Any, dim: int, index: Any, sparse_grad: bool) -> Any:
     rows, positions = row(input), row(index)
     now = runtime.current()

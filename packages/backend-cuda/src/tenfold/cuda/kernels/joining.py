@@ -25,7 +25,7 @@ NEVER = 2**31  # the program at which a part begins that there is not
 MOST = 65535  # programs of a grid's second dimension
 
 
-@kernel(op.cat, device="cuda")
+@kernel(op.cat, device="cuda", plays=True)
 def cat(tensors: Any, dim: int) -> Any:
     parts = [a for a in tensors if a.shape != (0,)] or tensors[:1]
     first = parts[0]
@@ -122,7 +122,7 @@ def _join(out: Any, group: Sequence[tuple[Any, int]], dim: int, begin: int) -> N
     now.launch_grid(program, signature, (*arrays, *numbers), (-(-rows // several), tiles[-1]), now.index_of(out))
 
 
-@kernel(op.stack, device="cuda")
+@kernel(op.stack, device="cuda", plays=True)
 def stack(tensors: Any, dim: int) -> Any:
     n = tensors[0].ndim + 1
     if not -n <= dim < n:
@@ -163,17 +163,17 @@ def _triangle(input: Any, diagonal: int, lower: bool) -> Any:
     return out
 
 
-@kernel(op.tril, device="cuda")
+@kernel(op.tril, device="cuda", plays=True)
 def tril(input: Any, diagonal: int) -> Any:
     return _triangle(input, diagonal, True)
 
 
-@kernel(op.triu, device="cuda")
+@kernel(op.triu, device="cuda", plays=True)
 def triu(input: Any, diagonal: int) -> Any:
     return _triangle(input, diagonal, False)
 
 
-@kernel(op.flip, device="cuda")
+@kernel(op.flip, device="cuda", plays=True)
 def flip(input: Any, dims: Any) -> Any:
     dims = (dims,) if isinstance(dims, int) else tuple(dims)
     op.flip.shape_rule(input, dims)
@@ -183,7 +183,7 @@ def flip(input: Any, dims: Any) -> Any:
     return clone_contiguous(input[tuple(backwards)] if input.ndim else input)
 
 
-@kernel(op.roll, device="cuda")
+@kernel(op.roll, device="cuda", plays=True)
 def roll(input: Any, shifts: Any, dims: Any) -> Any:
     op.roll.shape_rule(input, shifts, dims)
     if not input.size or not input.ndim:

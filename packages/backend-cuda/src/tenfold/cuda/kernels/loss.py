@@ -39,7 +39,7 @@ def _class_dim(input: Any) -> int:
     return min(input.ndim - 1, 1)
 
 
-@kernel(op.fused_cross_entropy, device="cuda")
+@kernel(op.fused_cross_entropy, device="cuda", plays=True, recycles=True)
 def fused_cross_entropy(input: Any, target: Any, weight: Any, ignore_index: int, label_smoothing: float, reduction: str) -> Any:
     moved = classes_last(input)
     sizes = rows_of(moved, 1, UNBOUNDED)
@@ -62,7 +62,7 @@ def fused_cross_entropy(input: Any, target: Any, weight: Any, ignore_index: int,
     return loss, total, top, log_sum
 
 
-@kernel(op.fused_cross_entropy_grad, device="cuda")
+@kernel(op.fused_cross_entropy_grad, device="cuda", plays=True)
 def fused_cross_entropy_grad(
     grad: Any,
     input: Any,

@@ -11,9 +11,11 @@ from typing import Any
 import numpy as np
 
 from tenfold.cuda import runtime
+from tenfold.cuda.capturing import CAPTURES
 from tenfold.cuda.kernels.argument_types import TYPE_OF
 from tenfold.cuda.kernels.handwritten import F32, F64, FLOATS, Handwritten, start, statistics_dtype
 from tenfold.cuda.kernels.multi_tensor import PIECE, Entry, fits, guarded, launch, table_of, written
+from tenfold.dispatch.kernels import table
 from tenfold.dispatch.runtime import STATE
 from tenfold.tensor.tensor import wrap
 
@@ -105,6 +107,24 @@ def norm(tensors: Sequence[Any], order: float) -> Any:
     start(Handwritten("norms_of_pieces", fixed, 8), (pieces,), (table, parts), index)
     start(Handwritten("norm_of_parts", (("ORDER", ORDERS[order]), ("BLOCK", PARTS))), (1,), (total, parts, pieces), index)
     return wrap(total, tensors[0]._key)
+
+
+_ones: dict[tuple[Any, ...], Any] = {}
+runtime.ON_REPLACE.append(_ones.clear)
+runtime.AFTER_FORK.append(_ones.clear)
+
+
+def one(tensor: Any) -> Any:
+    """A 1 of a 0-d tensor's dtype on its GPU, as gradients begin with: a product with a 1 that is kept, a short call."""
+    array, now = tensor._array, runtime.current()
+    if array.shape or array.dtype not in FLOATS or CAPTURES or runtime.is_replaced():
+        return None
+    index = now.index_of(array)
+    key = (index, now.stream_pointer(index), array.dtype)
+    kept = _ones.get(key)
+    if kept is None:
+        kept = _ones[key] = now.from_host(np.broadcast_to(np.ones((), array.dtype), ()), index)
+    return wrap(table("cuda").mul(kept, 1), tensor._key)
 
 
 def follow(running: Sequence[Any], batch: Sequence[Any], momentum: float, unbias: float) -> bool:

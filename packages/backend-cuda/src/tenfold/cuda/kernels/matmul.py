@@ -15,7 +15,7 @@ from tenfold.cuda.attaching import kernel
 from tenfold.cuda.capturing import CAPTURES
 from tenfold.cuda.cublaslt import BIAS
 from tenfold.cuda.kernels.array_kernels import F32, cast, is_half, wide
-from tenfold.cuda.precision import products_in_tf32
+from tenfold.cuda.precision import products_in_tf32, switches
 from tenfold.cuda.runtime import xp
 from tenfold.dispatch.operators import op
 
@@ -41,21 +41,21 @@ def _by_ourselves(a: Any, b: Any) -> bool:
     return is_half(a) or bool(CAPTURES) or (a.dtype == F32 and products_in_tf32())
 
 
-@kernel(op.mm, device="cuda")
+@kernel(op.mm, device="cuda", plays=switches)
 def mm(input: Any, mat2: Any) -> Any:
     if input.ndim != 2 or mat2.ndim != 2 or input.shape[1] != mat2.shape[0]:
         raise ValueError("not matrices that fit")
     return product(input, mat2)
 
 
-@kernel(op.bmm, device="cuda")
+@kernel(op.bmm, device="cuda", plays=switches)
 def bmm(input: Any, mat2: Any) -> Any:
     if input.ndim != 3 or mat2.ndim != 3 or input.shape[0] != mat2.shape[0] or input.shape[2] != mat2.shape[1]:
         raise ValueError("not batches of matrices that fit")
     return product(input, mat2)
 
 
-@kernel(op.matmul, device="cuda", over=(op.mm, op.bmm))
+@kernel(op.matmul, device="cuda", plays=switches, over=(op.mm, op.bmm))
 def matmul(input: Any, other: Any) -> Any:
     if input.dtype.kind in "iub" or (input.ndim == 1 and other.ndim == 1):
         return NotImplemented
@@ -98,21 +98,21 @@ def _is_row(x: Any, width: int) -> bool:
     return bool(x.size == width == x.shape[-1] and (width == 1 or x.strides[-1] == x.dtype.itemsize)) if x.ndim else False
 
 
-@kernel(op.addmm, device="cuda", over=(op.mm,))
+@kernel(op.addmm, device="cuda", plays=switches, over=(op.mm,))
 def addmm(input: Any, mat1: Any, mat2: Any, beta: Any, alpha: Any) -> Any:
     if mat1.ndim != 2 or mat2.ndim != 2 or input.ndim > 2:
         return NotImplemented
     return added(input, mat1, mat2, beta, alpha)
 
 
-@kernel(op.baddbmm, device="cuda", over=(op.bmm,))
+@kernel(op.baddbmm, device="cuda", plays=switches, over=(op.bmm,))
 def baddbmm(input: Any, batch1: Any, batch2: Any, beta: Any, alpha: Any) -> Any:
     if batch1.ndim != 3 or batch2.ndim != 3 or input.ndim > 3 or batch1.shape[0] != batch2.shape[0]:
         return NotImplemented
     return added(input, batch1, batch2, beta, alpha)
 
 
-@kernel(op.addmv, device="cuda", over=(op.mm,))
+@kernel(op.addmv, device="cuda", plays=switches, over=(op.mm,))
 def addmv(input: Any, mat: Any, vec: Any, beta: Any, alpha: Any) -> Any:
     if mat.ndim != 2 or vec.ndim != 1 or input.ndim > 1:
         return NotImplemented

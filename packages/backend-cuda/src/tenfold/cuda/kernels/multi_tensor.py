@@ -31,8 +31,9 @@ class Entry(NamedTuple):
 
 def table_of(now: Any, entries: Sequence[Entry], index: int) -> tuple[Any, int]:
     """(rows of addresses and lengths on the device, how many)."""
-    pointers = [now.pointer(a) for e in entries for a in e.arrays]
-    sizes = tuple([(e.arrays[0].size, e.arrays[0].dtype.itemsize) for e in entries])
+    pointers = now.pointers([a for e in entries for a in e.arrays])
+    firsts = [e.arrays[0] for e in entries]
+    sizes = tuple([(a.size, a.dtype.itemsize) for a in firsts])
     key = (index, len(entries[0].arrays), sizes, *pointers, *[e.address for e in entries])
     found = _tables.get(key)
     if found is None:
@@ -91,4 +92,8 @@ def written(tensors: Sequence[Any]) -> None:
 
 def guarded(tensors: Sequence[Any]) -> bool:
     """Whether a write to one of the tensors has to be looked at first."""
-    return any(t._storage is not None and t._storage.guarded and refused(t) for t in tensors)
+    for t in tensors:
+        storage = t._storage
+        if storage is not None and storage.guarded and refused(t):
+            return True
+    return False

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 from functools import lru_cache
-from math import prod
 from typing import Any
 
 from tenfold.cuda import runtime
 from tenfold.cuda.attaching import kernel
 from tenfold.cuda.kernels import batch_norm, group_norm  # noqa: F401 - these attach kernels of this family too
-from tenfold.cuda.kernels.folds import sum_of_parts
 from tenfold.cuda.kernels.handwritten import (
     F64,
     FLOATS,
@@ -24,11 +22,14 @@ from tenfold.cuda.kernels.handwritten import (
     statistics_dtype,
     tiled,
 )
+from tenfold.cuda.kernels.planes import power
+from tenfold.cuda.kernels.together import dtype_or, register
 from tenfold.dispatch.operators import op
 
 PROGRAMS, LEAST = 132 * 32, 16  # warps that an H100 holds of gradients with their parameters'; rows of a program, at least
 SPLITS = 128  # groups of rows whose parameters' gradients are summed apart, so that all of a GPU takes part
 ROWS, COLUMNS = 32, 32
+TOTALLED = 8  # columns of a program that puts those sums together
 
 
 def _sizes(input: Any, dims: int) -> tuple[int, int] | None:
@@ -71,7 +72,8 @@ def _forward(input: Any, dims: int, weight: Any, bias: Any, eps: float, centered
     return (out, mean, rstd) if centered else (out, rstd)
 
 
-def _backward(grad: Any, input: Any, mean: Any, rstd: Any, dims: int, weight: Any) -> Any:
+def _backward(grad: Any, input: Any, mean: Any, rstd: Any, dims: int, weight: Any, *dtypes: Any) -> Any:
+    """The gradients of the input and of the parameters, these in the given dtypes; None: that of the statistics."""
     centered = mean is not None
     if not _served(input, dims, weight) or grad.dtype != input.dtype or grad.shape != input.shape:
         return NotImplemented
@@ -84,25 +86,30 @@ def _backward(grad: Any, input: Any, mean: Any, rstd: Any, dims: int, weight: An
     out = now.empty(x.shape, x.dtype, index)
     w = x if weight is None else contiguous(weight)
     kind = statistics_dtype(x.dtype)
+    shape = x.shape[x.ndim - dims :]
+    results = [now.empty(shape, dtype_or(dtype, kind), index) for dtype in (dtypes or (None,) * (1 + centered))]
     flags = {"CENTERED": int(centered), "WEIGHT": int(weight is not None)}
-    if width <= min(LONG, LONGEST):
+    in_one = width <= min(LONG, LONGEST)
+    if in_one:
         found, splits, share = with_parameters(rows, width, double, **flags)
-        sums = [now.empty((splits, width), kind, index) for _ in range(2 if centered else 1)]
+    else:
+        splits = max(1, min(SPLITS, rows // ROWS))
+    sums = results if splits == 1 else [now.empty((splits, width), kind, index) for _ in results]
+    if in_one:
         start(found, (splits,), (out, sums[0], sums[-1], g, x, mean, rstd, w, rows, width, share), index)
     else:
-        constants = (*flags.items(), ("DOUBLE", int(double)), ("BLOCK", TILE // 2 if double else TILE))
-        found = Handwritten("norm_gradient_long", constants, 16)
-        start(found, (rows,), (out, g, x, mean, rstd, w, rows, width), index)
-        splits = max(1, min(SPLITS, rows // ROWS))
-        sums = [now.empty((splits, width), kind, index) for _ in range(2 if centered else 1)]
+        block = TILE // 2 if double else TILE
+        constants: tuple[tuple[str, int], ...] = (*flags.items(), ("DOUBLE", int(double)), ("BLOCK", block))
+        start(Handwritten("norm_gradient_long", constants, 16), (rows,), (out, g, x, mean, rstd, w, rows, width), index)
         constants = (("CENTERED", int(centered)), ("DOUBLE", int(double)), ("ROWS", ROWS), ("COLUMNS", COLUMNS))
-        sum_kernel = Handwritten("norm_parameters", constants)
+        numbers = (rows, width, -(-rows // splits))
         grid = (-(-width // COLUMNS), splits)
-        start(sum_kernel, grid, (sums[0], sums[-1], g, x, mean, rstd, rows, width, -(-rows // splits)), index)
-    shape = x.shape[x.ndim - dims :]
-    parts = [(sum_of_parts(s) if splits > 1 else s).reshape(shape) for s in sums]
-    assert prod(shape) == width
-    return (out, *parts)
+        start(Handwritten("norm_parameters", constants), grid, (sums[0], sums[-1], g, x, mean, rstd, *numbers), index)
+    if splits > 1:
+        constants = (("CENTERED", int(centered)), ("DOUBLE", int(double)), ("ROWS", power(splits, 1, 128)), ("COLUMNS", TOTALLED))
+        arrays = (results[0], results[-1], sums[0], sums[-1])
+        start(Handwritten("norm_totals", constants), (-(-width // TOTALLED),), (*arrays, splits, width), index)
+    return (out, *results)
 
 
 @lru_cache(maxsize=4096)
@@ -118,21 +125,29 @@ def with_parameters(rows: int, width: int, double: bool, **fixed: int) -> tuple[
     return Handwritten("norm_gradients", constants, warps), -(-rows // share), share
 
 
-@kernel(op.fused_layer_norm, device="cuda")
+@kernel(op.fused_layer_norm, device="cuda", plays=True, recycles=True)
 def fused_layer_norm(input: Any, normalized_ndim: int, weight: Any, bias: Any, eps: float) -> Any:
     return _forward(input, normalized_ndim, weight, bias, eps, True)
 
 
-@kernel(op.fused_layer_norm_grad, device="cuda")
+@kernel(op.fused_layer_norm_grad, device="cuda", plays=True)
 def fused_layer_norm_grad(grad: Any, input: Any, mean: Any, rstd: Any, normalized_ndim: int, weight: Any, eps: float) -> Any:
     return _backward(grad, input, mean, rstd, normalized_ndim, weight)
 
 
-@kernel(op.fused_rms_norm, device="cuda")
+@kernel(op.fused_rms_norm, device="cuda", plays=True, recycles=True)
 def fused_rms_norm(input: Any, normalized_ndim: int, weight: Any, eps: float) -> Any:
     return _forward(input, normalized_ndim, weight, None, eps, False)
 
 
-@kernel(op.fused_rms_norm_grad, device="cuda")
+@kernel(op.fused_rms_norm_grad, device="cuda", plays=True)
 def fused_rms_norm_grad(grad: Any, input: Any, rstd: Any, normalized_ndim: int, weight: Any, eps: float) -> Any:
     return _backward(grad, input, None, rstd, normalized_ndim, weight)
+
+
+def _rms_gradients(grad: Any, input: Any, rstd: Any, dims: int, weight: Any, of_weight: Any) -> Any:
+    return _backward(grad, input, None, rstd, dims, weight, of_weight)
+
+
+register("fused_layer_norm", _backward)
+register("fused_rms_norm", _rms_gradients)

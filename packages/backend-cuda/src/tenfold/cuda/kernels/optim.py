@@ -12,7 +12,7 @@ import numpy as np
 
 from tenfold.cuda import capturing, runtime
 from tenfold.cuda.kernels.argument_types import TYPE_OF
-from tenfold.cuda.kernels.handwritten import F32, F64, Handwritten, contiguous, start
+from tenfold.cuda.kernels.handwritten import F32, F64, FLOATS, Handwritten, contiguous, start
 from tenfold.cuda.kernels.multi_tensor import Entry, fits, guarded, launch, written
 from tenfold.ops.creation.factories import full
 from tenfold.ops.creation.like import zeros_like
@@ -48,7 +48,7 @@ def _launch(
 ) -> None:  # fmt: skip
     """Start a step's kernel; `steps` are the members' counters where these are on the device."""
     now, first = runtime.current(), members[0].arrays[0]
-    addresses = [now.pointer(step._array) for step in steps] or [0] * len(members)
+    addresses = now.pointers([step._array for step in steps]) or [0] * len(members)
     entries = [Entry(m.arrays, address) for m, address in zip(members, addresses, strict=True)]
     kind = (("SCALED", scaling.kind), ("KIND", TYPE_OF[first.dtype]), ("DOUBLE", int(first.dtype == F64)))
     launch(name, entries, (*scaling.arrays, *more), (*constants, *kind), now.index_of(first))
@@ -92,10 +92,11 @@ def adam(params: list[Any], grads: list[Any], states: list[Any], group: Any) -> 
     options = _options(group)
     beta1, beta2 = options.betas
     decay_of, decay = _decay(options)
+    names = _moments(options.amsgrad)
     batches: dict[tuple[Any, ...], list[Member]] = {}
     for param, grad, state in zip(params, grads, states):
         state["step"] += 1
-        member = _adam_member(param, grad, state, options.amsgrad)
+        member = _member(param, grad, [state[name] for name in names])
         if member is None:
             _by_rule("Adam", param, grad, state, options)
         else:
@@ -111,15 +112,23 @@ def adam(params: list[Any], grads: list[Any], states: list[Any], group: Any) -> 
 UNSCALED = Scaling(0, (None, None))
 
 
-def _adam_member(param: Any, grad: Any, state: Any, amsgrad: bool) -> Member | None:
-    names = ("exp_avg", "exp_avg_sq", *["max_exp_avg_sq"] * bool(amsgrad))
-    return _member(param, grad, [state[name] for name in names])
+def _moments(amsgrad: bool) -> tuple[str, ...]:
+    return ("exp_avg", "exp_avg_sq", "max_exp_avg_sq") if amsgrad else ("exp_avg", "exp_avg_sq")
 
 
 def _member(param: Any, grad: Any, kept: list[Any]) -> Member | None:
     """What a launch needs of a parameter and its state; None: the kernels do not serve it."""
     tensors = [param, *kept]
-    arrays = [*(t._array for t in tensors), grad._array]
+    arrays = [t._array for t in tensors]
+    arrays.append(grad._array)
+    first = arrays[0]
+    shape, strides, dtype = first.shape, first.strides, first.dtype
+    for a in arrays:  # lying as the parameter does, which alone is looked at then
+        if a.strides != strides or a.shape != shape or a.dtype != dtype:
+            break
+    else:
+        if dtype in FLOATS and first.size and first.flags.c_contiguous:
+            return None if guarded(tensors) else Member(tensors, arrays)
     order = runtime.order_in_memory(arrays[0])
     if order is not None:  # such as channels_last: the same elements in the order in which they lie
         arrays = [a.transpose(order) for a in arrays]
@@ -157,9 +166,10 @@ def _on_device(params: list[Any], states: list[Any]) -> list[Any]:
 def _adam_by_device(params: list[Any], grads: list[Any], states: list[Any], group: Any) -> None:
     """Adam with the counters on the device, and the learning rate too if it is a tensor there: replays go on counting."""
     lr, beta1, beta2 = group["lr"], *map(float, group["betas"])
+    names = _moments(group["amsgrad"])
     batches: dict[tuple[Any, ...], list[tuple[Member, Any]]] = {}
     for param, grad, state, step in zip(params, grads, states, _on_device(params, states)):
-        member = _adam_member(param, grad, state, group["amsgrad"])
+        member = _member(param, grad, [state[name] for name in names])
         if member is None or step._array.dtype != F32:
             raise _refused("Adam", param)
         batches.setdefault((param._array.dtype, param._key.index), []).append((member, step))
@@ -183,7 +193,7 @@ def _log(beta: float) -> float:
 def _count(steps: Sequence[Any], index: int, scaling: Scaling) -> None:
     """Advance counters on the device, in one launch."""
     now = runtime.current()
-    addresses = np.array([now.pointer(step._array) for step in steps], np.int64)
+    addresses = np.array(now.pointers([step._array for step in steps]), np.int64)
     table = capturing.constant(now, addresses, index) if capturing.CAPTURES else _addresses(now, addresses, index)
     program = Handwritten("count_steps", (("SCALED", scaling.kind), ("BLOCK", COUNTED)))
     found = table if scaling.arrays[0] is None else scaling.arrays[0]

@@ -67,7 +67,7 @@ def _start(name: str, constants: Any, double: int, last: bool, window: Any, arra
     start(program, (-(-arrays[0].size // BLOCK),), (*arrays, *numbers), index)
 
 
-@kernel(op.max_pool, device="cuda")
+@kernel(op.max_pool, device="cuda", plays=True)
 def max_pool(input: Any, kernel_size: Any, stride: Any, padding: Any, dilation: Any, ceil_mode: bool) -> Any:
     outputs = _outputs(input, kernel_size, stride, padding, dilation, ceil_mode)
     if min(outputs) < 1 or not _served(input, (*input.shape[: input.ndim - len(kernel_size)], *outputs), integers=True):
@@ -90,7 +90,7 @@ def _taps(inputs: Any, outputs: Any) -> tuple[tuple[str, int], ...]:
     return tuple(zip(("TAPS_D", "TAPS_H", "TAPS_W"), (*(1,) * (3 - len(taps)), *taps)))
 
 
-@kernel(op.adaptive_max_pool, device="cuda")
+@kernel(op.adaptive_max_pool, device="cuda", plays=True)
 def adaptive_max_pool(input: Any, output_size: Any) -> Any:
     n = len(output_size)
     if not _served(input, (*input.shape[: input.ndim - n], *output_size)):
@@ -98,7 +98,7 @@ def adaptive_max_pool(input: Any, output_size: Any) -> Any:
     return _largest("largest_of_adaptive_windows", input, tuple(output_size), _taps(input.shape[input.ndim - n :], output_size))
 
 
-@kernel(op.max_pool_grad, device="cuda")
+@kernel(op.max_pool_grad, device="cuda", plays=True)
 def max_pool_grad(grad: Any, indices: Any, input_shape: Any, ndim: int) -> Any:
     if not _served(grad, input_shape):
         return NotImplemented
@@ -123,7 +123,7 @@ def _averaged(x: Any, shape: tuple[int, ...], gradient: bool, window: Any, count
     return out
 
 
-@kernel(op.avg_pool, device="cuda")
+@kernel(op.avg_pool, device="cuda", plays=True)
 def avg_pool(
     input: Any, kernel_size: Any, stride: Any, padding: Any, ceil_mode: bool, count_include_pad: bool, divisor_override: Any
 ) -> Any:
@@ -137,7 +137,7 @@ def avg_pool(
     return out.reshape(*input.shape[: input.ndim - ndim], *outputs)
 
 
-@kernel(op.avg_pool_grad, device="cuda")
+@kernel(op.avg_pool_grad, device="cuda", plays=True)
 def avg_pool_grad(
     grad: Any,
     input_shape: Any,
@@ -168,14 +168,14 @@ def _adaptive(input: Any, sizes: tuple[int, ...], gradient: bool) -> Any:
     return out.reshape(*lead, *sizes)
 
 
-@kernel(op.adaptive_avg_pool, device="cuda")
+@kernel(op.adaptive_avg_pool, device="cuda", plays=True)
 def adaptive_avg_pool(input: Any, output_size: Any) -> Any:
     if not _served(input, (*input.shape[: input.ndim - len(output_size)], *output_size)):
         return NotImplemented
     return _adaptive(input, tuple(output_size), False)
 
 
-@kernel(op.adaptive_avg_pool_grad, device="cuda")
+@kernel(op.adaptive_avg_pool_grad, device="cuda", plays=True)
 def adaptive_avg_pool_grad(grad: Any, input_shape: Any, ndim: int) -> Any:
     if not _served(grad, input_shape):
         return NotImplemented

@@ -12,7 +12,7 @@ from typing import Any
 
 SMALL = 1 << 16  # bytes of a result that is worth keeping: a larger one takes the GPU longer than the host
 RING = 3  # arrays kept of a shape
-MOST = 256  # rings
+MOST = 512  # rings
 HELD = 3  # references to an array, or its pointer, that only its ring holds: with those of who asks, and getrefcount's own
 _rings: list[tuple[dict[Any, Any], deque[Any]]] = []
 
@@ -37,6 +37,17 @@ def keep(ring: deque[Any], array: Any) -> None:
     """Let a new array come back through the ring, if there is room."""
     if len(ring) < RING:
         ring.append((array, memory_references(array)))
+
+
+def idle(ring: deque[Any]) -> Any:
+    """The oldest array of a ring that is not empty, if nobody has it any more; None if somebody has."""
+    array, references = ring[0]
+    pointer = array.data
+    # Three hold the array: the ring's pair, `array`, and getrefcount's own; and so with its pointer.
+    if getrefcount(array) == HELD and getrefcount(pointer) == HELD and getrefcount(pointer.mem) <= references:
+        return array
+    ring.rotate(-1)
+    return None
 
 
 def clear() -> None:

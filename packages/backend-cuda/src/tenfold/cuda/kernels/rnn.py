@@ -15,6 +15,7 @@ from tenfold.cuda.attaching import kernel
 from tenfold.cuda.kernels.array_kernels import wide
 from tenfold.cuda.kernels.elementwise import run
 from tenfold.cuda.kernels.handwritten import F64, FLOATS, Handwritten, contiguous, start, statistics_dtype
+from tenfold.cuda.precision import switches
 from tenfold.dispatch.operators import op
 
 BLOCK = 512
@@ -83,7 +84,7 @@ def _biases(x: Any, b_ih: Any, b_hh: Any) -> tuple[Any, Any, int]:
     return (x, x, 0) if b_ih is None else (contiguous(b_ih), contiguous(b_hh), 1)
 
 
-@kernel(op.fused_lstm, device="cuda")
+@kernel(op.fused_lstm, device="cuda", plays=switches)
 def fused_lstm(
     input: Any, hx: Any, cx: Any, w_ih: Any, w_hh: Any, b_ih: Any, b_hh: Any, w_hr: Any, batch_sizes: list[int], reverse: bool
 ) -> Any:
@@ -111,7 +112,7 @@ def fused_lstm(
     return out, last_h, last_c, gates, cells
 
 
-@kernel(op.fused_lstm_grad, device="cuda")
+@kernel(op.fused_lstm_grad, device="cuda", plays=switches)
 def fused_lstm_grad(
     grad: Any,
     grad_h: Any,
@@ -153,7 +154,7 @@ def _narrowed(flow: Any, grad: Any) -> Any:
     return flow if flow.dtype == grad.dtype else copied(flow, grad.dtype)
 
 
-@kernel(op.fused_gru, device="cuda")
+@kernel(op.fused_gru, device="cuda", plays=switches)
 def fused_gru(input: Any, hx: Any, w_ih: Any, w_hh: Any, b_ih: Any, b_hh: Any, batch_sizes: list[int], reverse: bool) -> Any:
     if not served(input, hx, w_ih, w_hh, b_ih, b_hh) or (b_ih is None) != (b_hh is None):
         return NotImplemented
@@ -172,7 +173,7 @@ def fused_gru(input: Any, hx: Any, w_ih: Any, w_hh: Any, b_ih: Any, b_hh: Any, b
     return out, last, gates
 
 
-@kernel(op.fused_gru_grad, device="cuda")
+@kernel(op.fused_gru_grad, device="cuda", plays=switches)
 def fused_gru_grad(
     grad: Any,
     grad_h: Any,
@@ -201,7 +202,7 @@ def fused_gru_grad(
     return inner, _narrowed(flow, grad)
 
 
-@kernel(op.fused_rnn, device="cuda")
+@kernel(op.fused_rnn, device="cuda", plays=switches)
 def fused_rnn(
     input: Any, hx: Any, w_ih: Any, w_hh: Any, b_ih: Any, b_hh: Any, batch_sizes: list[int], reverse: bool, relu: bool
 ) -> Any:
@@ -221,7 +222,7 @@ def fused_rnn(
     return out, last
 
 
-@kernel(op.fused_rnn_grad, device="cuda")
+@kernel(op.fused_rnn_grad, device="cuda", plays=switches)
 def fused_rnn_grad(grad: Any, grad_h: Any, w_hh: Any, output: Any, batch_sizes: list[int], reverse: bool, relu: bool) -> Any:
     if not served(grad, grad_h, w_hh) or output.dtype != grad.dtype:
         return NotImplemented

@@ -1,7 +1,8 @@
 """The short way of an elementwise call: contiguous operands of one shape (or one and a number), aligned, seen before.
 
-What is known of such a call after its first time, by dtypes and GPU, is kept as a plan: the loaded kernel and the result's
-dtype. The rest is a result, five numbers packed, and the launch. Every other call goes the general way (elementwise.py).
+What is known of such a call after its first time, by dtypes, GPU and whether the size is a multiple of 16, is kept as a plan:
+the loaded kernel and the result's dtype. The rest is a result, five numbers packed, and the launch. Every other call goes the
+general way (elementwise.py).
 """
 
 from __future__ import annotations
@@ -9,7 +10,6 @@ from __future__ import annotations
 import inspect
 from collections import deque
 from collections.abc import Callable
-from sys import getrefcount
 from typing import Any
 
 import numpy as np
@@ -17,7 +17,8 @@ import numpy as np
 from tenfold.cuda import runtime
 from tenfold.cuda.capturing import CAPTURES
 from tenfold.cuda.kernels.generation import BLOCK
-from tenfold.cuda.kernels.recycling import HELD, SMALL, keep, ring_of
+from tenfold.cuda.kernels.recycling import SMALL, idle, keep, ring_of
+from tenfold.cuda.recordings import RECORDINGS
 
 MOST = 2**31 - 2**17  # elements that 32-bit positions reach
 UNALIGNED = 15
@@ -64,23 +65,18 @@ def swiftly(general: Callable[..., Any], operands: int) -> Callable[..., Any]:  
         if size_bytes > SMALL or CAPTURES:  # a graph's memory is its own, and is not lent to others
             return parts[1](shape, plan.dtype, parts[0](size_bytes))
         ring = plan.rings.get((shape, stream)) or ring_of(plan.rings, (shape, stream))
-        if ring:
-            array, references = ring[0]
-            pointer = array.data
-            # Three hold the array: the ring's pair, `array`, and getrefcount's own; and so with its pointer.
-            if getrefcount(array) == HELD and getrefcount(pointer) == HELD and getrefcount(pointer.mem) <= references:
-                return array
-            ring.rotate(-1)
+        if ring and (array := idle(ring)) is not None:
+            return array
         array = parts[1](shape, plan.dtype, parts[0](size_bytes))
         keep(ring, array)
         return array
 
     def unary(x: Any, out: Any = None) -> Any:
-        if out is not None or not getattr(x, "_c_contiguous", False):
+        if out is not None or RECORDINGS or not getattr(x, "_c_contiguous", False):
             return general(x, out=out)
         data, n = x.data, x.size
-        a, key = data.ptr, (x.dtype, data.device_id)
-        if n == 0 or (a | n) & UNALIGNED or n > MOST:
+        a, key = data.ptr, (x.dtype, data.device_id, n & UNALIGNED == 0)
+        if n == 0 or a & UNALIGNED or n > MOST:
             return general(x, out=out)
         _, _, get_device, start, current = parts or tools()
         plan = plans.get(key)
@@ -96,21 +92,21 @@ def swiftly(general: Callable[..., Any], operands: int) -> Callable[..., Any]:  
     def binary(x: Any, y: Any, out: Any = None) -> Any:
         kind, shape = type(y), None
         try:
-            if not x._c_contiguous or (out is not None and out is not x):
+            if not x._c_contiguous or RECORDINGS or (out is not None and out is not x):
                 return general(x, y, out=out)
             data, n = x.data, x.size
             if kind is float or kind is int:
-                key, b, value = (x.dtype, kind, data.device_id, out is None), 0, y
+                key, b, value = (x.dtype, kind, data.device_id, out is None, n & UNALIGNED == 0), 0, y
             else:
                 shape, other = x.shape, y.data
                 if not y._c_contiguous or y.shape != shape or other.device_id != data.device_id:
                     return general(x, y, out=out)
-                key = (x.dtype, y.dtype, data.device_id, out is None)
+                key = (x.dtype, y.dtype, data.device_id, out is None, n & UNALIGNED == 0)
                 b = value = other.ptr
         except AttributeError:
             return general(x, y, out=out)
         a = data.ptr
-        if n == 0 or (a | b | n) & UNALIGNED or n > MOST or (kind is int and not -MOST < y < MOST):
+        if n == 0 or (a | b) & UNALIGNED or n > MOST or (kind is int and not -MOST < y < MOST):
             return general(x, y, out=out)
         _, _, get_device, start, current = parts or tools()
         plan = plans.get(key)

@@ -26,27 +26,27 @@ for _name in ("leaky_relu", "celu", "mish", "silu", "silu_backward", "softsign",
         activation.__name__ = name
         return activation
 
-    kernel(getattr(op, _name), device="cuda")(_formula(_name))
+    kernel(getattr(op, _name), device="cuda", plays=True)(_formula(_name))
 
 
-@kernel(op.softplus, device="cuda")
+@kernel(op.softplus, device="cuda", plays=True)
 def softplus(input: Any, beta: float, threshold: float) -> Any:
     return run("softplus", input, beta, threshold)
 
 
-@kernel(op.gelu, device="cuda")
+@kernel(op.gelu, device="cuda", plays=True, recycles=True)
 def gelu(input: Any, approximate: str) -> Any:
     name = {"none": "gelu", "tanh": "gelu_tanh"}.get(approximate)
     return NotImplemented if name is None else run(name, input)
 
 
-@kernel(op.gelu_backward, device="cuda")
+@kernel(op.gelu_backward, device="cuda", plays=True)
 def gelu_backward(grad_output: Any, input: Any, approximate: str) -> Any:
     name = {"none": "gelu_backward", "tanh": "gelu_tanh_backward"}.get(approximate)
     return NotImplemented if name is None else run(name, grad_output, input)
 
 
-@kernel(op.hardshrink, device="cuda")
+@kernel(op.hardshrink, device="cuda", plays=True)
 def hardshrink(input: Any, lambd: float) -> Any:
     if not _is_floating(input):
         return NotImplemented
@@ -54,14 +54,14 @@ def hardshrink(input: Any, lambd: float) -> Any:
     return run("hardshrink", input, float(np.asarray(lambd, input.dtype)) if input.dtype.itemsize == HALF_BYTES else lambd)
 
 
-@kernel(op.softshrink, device="cuda")
+@kernel(op.softshrink, device="cuda", plays=True)
 def softshrink(input: Any, lambd: float) -> Any:
     return (
         run("softshrink", input, float(lambd)) if _is_floating(input) and 0 <= lambd <= largest(input.dtype) else NotImplemented
     )
 
 
-@kernel(op.threshold, device="cuda")
+@kernel(op.threshold, device="cuda", plays=True)
 def threshold(input: Any, threshold: float, value: float) -> Any:
     """Of floating-point numbers, with a value that they hold."""
     if not _is_floating(input) or largest(input.dtype) < abs(value) < float("inf"):
@@ -69,7 +69,7 @@ def threshold(input: Any, threshold: float, value: float) -> Any:
     return run("threshold", input, float(threshold), float(value))
 
 
-@kernel(op.fused_unit_grad, device="cuda")
+@kernel(op.fused_unit_grad, device="cuda", plays=True)
 def fused_unit_grad(grad: Any, input: Any, kind: str, a: float, b: float) -> Any:
     if grad.dtype != input.dtype or not _is_floating(input):
         return NotImplemented
@@ -86,7 +86,7 @@ def _slopes(input: Any, weight: Any) -> Any:
     return weight.reshape((-1,) + (1,) * (input.ndim - 2)) if input.ndim > 1 else weight.reshape(())
 
 
-@kernel(op.prelu, device="cuda")
+@kernel(op.prelu, device="cuda", plays=True)
 def prelu(input: Any, weight: Any) -> Any:
     slopes = _slopes(input, weight)
     return NotImplemented if slopes is None else run("prelu", input, slopes)
@@ -114,7 +114,7 @@ def _halves(input: Any, dim: int) -> tuple[Any, int, tuple[slice, ...]] | None:
     return dim, input.shape[dim] // 2, (slice(None),) * dim
 
 
-@kernel(op.glu, device="cuda")
+@kernel(op.glu, device="cuda", plays=True)
 def glu(input: Any, dim: int) -> Any:
     found = _halves(input, dim)
     if found is None:

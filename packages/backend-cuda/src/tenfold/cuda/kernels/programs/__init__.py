@@ -10,7 +10,7 @@ MODULES = (
     "rows", "long_rows", "steps", "many", "draws", "convolutions", "depthwise", "pools", "channels", "attentions",
     "attention_gradients", "decoding",
     "exchanges", "places", "segments", "joins", "sorting", "selecting", "reductions", "scans", "totals", "picks", "dropping",
-    "recurrence", "groups", "pairs", "regions", "sampled", "columns", "soft_targets",
+    "recurrence", "groups", "pairs", "regions", "sampled", "columns", "soft_targets", "parameters",
 )  # fmt: skip
 
 

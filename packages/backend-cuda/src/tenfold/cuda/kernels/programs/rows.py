@@ -119,9 +119,9 @@ def norm_gradients(
         if CENTERED:
             of_bias += g
     place = tl.program_id(0).to(tl.int64) * width + c
-    tl.store(weights_ptr + place, tl.sum(of_weight, 0)[None, :], columns)
+    tl.store(weights_ptr + place, tl.sum(of_weight, 0)[None, :].to(weights_ptr.dtype.element_ty), columns)
     if CENTERED:
-        tl.store(biases_ptr + place, tl.sum(of_bias, 0)[None, :], columns)
+        tl.store(biases_ptr + place, tl.sum(of_bias, 0)[None, :].to(biases_ptr.dtype.element_ty), columns)
 
 
 def norm_parameters(

@@ -1,0 +1,200 @@
+"""Scenarios of calls that are played again: they do what a call does that is not, and no call is taken for another."""
+
+# ruff: noqa: B023 - calls are made inside the loops
+
+from __future__ import annotations
+
+import threading
+
+import stub
+from scenarios import DEVICE, array
+
+import tenfold
+from tenfold import cuda
+from tenfold.cuda import launch, playing
+from tenfold.dispatch.kernels import table
+from tenfold.nn import functional as F
+
+HALF = tenfold.bfloat16
+
+
+def started_with(arrays, function):
+    """(results, what each kernel was last started with): an address as the array that it is in, and the bytes from its first."""
+    for loaded in launch._loaded.values():
+        buffer, _ = loaded.buffers()
+        buffer[:] = bytes(len(buffer))
+    result = function()
+    results = list(flat([result]))
+    named = [(x.data.ptr, max(x.nbytes, 1), k) for k, x in enumerate([*arrays, *results])]
+    found = {}
+    for key, loaded in launch._loaded.items():
+        buffer, _ = loaded.buffers()
+        if not any(buffer):
+            continue
+        values = list(loaded.packing.unpack_from(buffer, 0))
+        for i in loaded.addresses:
+            values[i] = next(((k, values[i] - at) for at, size, k in named if at <= values[i] < at + size), "elsewhere")
+        found[key] = values
+    return result, found
+
+
+def calls():
+    """Functions of arrays that are played, and their arguments: new arrays with each call."""
+    k = table("cuda")
+    a, w = lambda *shape, dtype=HALF: array(*shape, dtype=dtype)._array, lambda n: array(n, dtype=HALF)._array
+    places = lambda *shape: tenfold.zeros(*shape, dtype=tenfold.int64, device=DEVICE)._array  # noqa: E731
+    s = lambda *shape: a(*shape, dtype=tenfold.float32)  # noqa: E731
+    window = ((1, 1), (1, 1), (1, 1), False, (0, 0), 1)
+    loss = lambda: (places(64), None, -100, 0.0, "mean")  # noqa: E731
+    return {
+        "layer norm": (k.fused_layer_norm, lambda: (a(256, 384), 1, w(384), w(384), 1e-5)),
+        "its gradient": (k.fused_layer_norm_grad, lambda: (a(256, 384), a(256, 384), s(256, 1), s(256, 1), 1, w(384), 1e-5)),
+        "batch norm": (k.fused_batch_norm, lambda: (a(4, 32, 8, 8), w(32), w(32), None, None, True, 1e-5)),
+        "its gradient ": (k.fused_batch_norm_grad, lambda: (a(4, 32, 8, 8), a(4, 32, 8, 8), w(32), s(32), s(32), True, 1e-5)),
+        "cross entropy": (k.fused_cross_entropy, lambda: (a(64, 100), *loss())),
+        "convolution": (k.convolution, lambda: (a(2, 16, 8, 8), a(32, 16, 3, 3), w(32), *window)),
+        "of weights": (k.convolution_weight_grad, lambda: (a(2, 32, 8, 8), a(2, 16, 8, 8), (32, 16, 3, 3), *window)),
+        "attention": (k.fused_attention, lambda: (a(2, 4, 64, 64), a(2, 4, 64, 64), a(2, 4, 64, 64), None, True, None)),
+        "strided copy": (k.clone, lambda: (a(64, 32).T, tenfold.contiguous_format)),
+        "stack": (k.stack, lambda: ([a(64, 32), a(64, 32).reshape(64, 32), a(128, 32)[64:]], 0)),
+        "rows": (k.embedding_rows, lambda: (a(100, 32), places(4, 8), -1, False, False)),
+        "index": (k.index, lambda: (a(100, 32), (places(8),))),
+        "pool": (k.max_pool, lambda: (a(2, 16, 8, 8), (2, 2), (2, 2), (0, 0), (1, 1), False)),
+        "softmax": (k.softmax, lambda: (a(64, 100), 1)), "gelu": (k.gelu_backward, lambda: (a(64, 30), a(64, 30), "tanh")),
+    }  # fmt: skip
+
+
+def flat(values):
+    for x in values:
+        if type(x) in (list, tuple):
+            yield from flat(x)
+        elif hasattr(x, "data"):
+            yield x
+
+
+def case_a_played_call_starts_the_same_kernels_with_the_same_arguments():
+    for name, (function, make) in calls().items():
+        for _ in range(2):
+            function(*make())
+        seen = []
+        for run in (function.__wrapped__, function):
+            given, found = make(), []
+            work = stub.work(lambda: found.extend(started_with(list(flat(given)), lambda: run(*given))))
+            shapes = [(x.shape, x.strides, x.dtype) for x in flat(found[:1])]
+            seen.append((work.launches, found[1], shapes))
+            assert found[1], name
+        assert seen[0] == seen[1], name
+        assert any(isinstance(kept, playing.Played) for kind in playing._tables for kept in kind.values()), name
+
+
+def case_products_are_played_with_the_addresses_of_the_call():
+    x, w, b = array(64, 32, dtype=HALF), array(48, 32, dtype=HALF), array(48, dtype=HALF)
+    for _ in range(3):
+        F.linear(x, w, b)
+    assert stub.settled(lambda: F.linear(array(64, 32, dtype=HALF), w, b)).products == 1
+    trained = lambda: F.linear(x, w.requires_grad_(), b.requires_grad_()).backward(array(64, 48, dtype=HALF))  # noqa: E731
+    for _ in range(3):
+        trained()
+    assert stub.settled(trained).products == 2
+
+
+def names(function):
+    """The kernels and results of calls of one kind, of which the last is played."""
+    results = [function() for _ in range(4)]
+    work = stub.work(function)
+    last = results[-1]
+    return work.names, (tuple(last.shape), last.stride(), last.dtype)
+
+
+def case_calls_of_another_kind_are_not_played():
+    def norm(shape=(64, 32), dtype=tenfold.float32, turned=False, weight=True, eps=1e-5):
+        x = array(*shape, dtype=dtype)
+        x = x.t() if turned else x
+        w = array(x.shape[-1], dtype=dtype) if weight else None
+        return F.layer_norm(x, (x.shape[-1],), w, None, eps)
+
+    plain = names(norm)
+    assert plain[1] == ((64, 32), (32, 1), tenfold.float32)
+    assert names(lambda: norm(dtype=HALF))[1][2] is HALF
+    assert names(lambda: norm((32, 64), turned=True))[0] == ["cast_f_ls2_", "norm_rows"]
+    assert names(lambda: norm((32, 16)))[1][0] == (32, 16)
+    assert names(norm) == plain
+    kept = count()
+    names(lambda: norm(eps=1e-3)), names(lambda: norm(weight=False))
+    assert count() == kept + 2
+    y = array(64, 32)
+    for _ in range(3):
+        F.gelu(y)
+    y.resize_(16, 32)
+    assert F.gelu(y).shape == (16, 32)
+
+
+def count():
+    """How many kinds of calls are played."""
+    return sum(isinstance(kept, playing.Played) for kind in playing._tables for kept in kind.values())
+
+
+def case_switches_streams_devices_and_alignment_are_looked_at():
+    x, w = array(64, 32), array(2, 32, 3, 3)
+    image = array(1, 32, 8, 8)
+    run = lambda: F.conv2d(image, w)  # noqa: E731
+    names(run)
+    kept = count()
+    tenfold.backends.cudnn.allow_tf32 = False
+    try:
+        names(run)
+    finally:
+        tenfold.backends.cudnn.allow_tf32 = True
+    assert count() == kept + 1
+    for _ in range(3):
+        x.softmax(1)
+    stream = cuda.Stream()
+    with cuda.stream(stream):
+        for _ in range(4):
+            assert {l.stream for l in stub.work(lambda: x.softmax(1)).launches} == {stream.cuda_stream}
+    far = array(64, 32, device="cuda:1")
+    for _ in range(4):
+        assert stub.work(lambda: far.softmax(1)).devices == {1}
+    row, kept = array(4, 65), count()
+    apart = names(lambda: row.view(-1)[1:65].view(2, 32).softmax(1)), names(lambda: row.view(-1)[4:68].view(2, 32).softmax(1))
+    assert apart[0] == apart[1]
+    assert count() == kept + 2
+    with cuda.graph(cuda.CUDAGraph()):
+        assert stub.work(lambda: x.softmax(1)).names == ["softmax_rows"]
+
+
+def case_two_arrays_that_are_one_are_a_kind_of_their_own():
+    x, y = array(32, 32, dtype=HALF), array(32, 32, dtype=HALF)
+    kernel = table("cuda").gelu_backward
+    for a, b in ((x, x), (x, y), (y, y)):
+        for _ in range(3):
+            kernel(a._array, b._array, "tanh")
+        _, found = started_with([a._array, b._array], lambda: kernel(a._array, b._array, "tanh"))
+        assert [values[:3] for values in found.values()] == [[(2, 0), (0, 0), (0 if a is b else 1, 0)]]
+
+
+def case_threads_play_at_once():
+    def run():
+        x = array(64, 32)
+        for _ in range(20):
+            x.softmax(1)
+
+    threads = [threading.Thread(target=run) for _ in range(4)]
+    for t in threads:
+        t.start()
+    for t in threads:
+        t.join()
+    x = array(64, 32)
+    assert stub.settled(lambda: x.softmax(1)).names == ["softmax_rows"]
+
+
+def case_what_cannot_be_played_is_done_anew():
+    x = tenfold.zeros(8, 4, dtype=tenfold.complex64, device=DEVICE)
+    before = stub.work(lambda: x.t().contiguous()).names
+    for _ in range(4):
+        assert stub.work(lambda: x.t().contiguous()).names == before != []
+    mask = array(8, 4) > 0
+    kept = count()
+    for _ in range(4):
+        x.real[mask]
+    assert count() == kept
