@@ -2,6 +2,7 @@
 
 The fuzzer is a judge's file that lies elsewhere: its first argument is where. It runs as it is, with the differences of
 accepted_programs.py, told apart by circumstances.py, beside its own; its options follow, such as `--seconds 120 --seed 0`.
+With `--device cuda` Tenfold's tensors are on a GPU, or in Triton's interpreter, which is slow.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ sys.path.insert(0, str(Path(__file__).parent))
 import accepted_programs as accepted  # type: ignore[import-not-found] # beside this file
 import accepted_words  # type: ignore[import-not-found]
 import circumstances  # type: ignore[import-not-found]
+import on_cuda  # type: ignore[import-not-found]
 import reruns  # type: ignore[import-not-found]
 
 
@@ -114,6 +116,10 @@ def main() -> int:
     arguments = sys.argv[1:]
     if arguments and arguments[0].endswith(".py"):
         os.environ["TENFOLD_FUZZER"] = str(Path(arguments.pop(0)).resolve())
+    if "--device" in arguments:
+        at = arguments.index("--device")
+        os.environ["TENFOLD_FUZZER_DEVICE"] = arguments[at + 1]  # for the workers, too
+        del arguments[at : at + 2]
     if "TENFOLD_FUZZER" not in os.environ:
         print(__doc__)
         return 2
@@ -121,6 +127,9 @@ def main() -> int:
     if "--worker" in arguments:  # what PyTorch imports late takes longer than the fuzzer's limit for a program, on a busy machine
         importlib.import_module("torch.fx.experimental.symbolic_shapes")
     judge.run = watched(judge)
+    if os.environ.get("TENFOLD_FUZZER_DEVICE", "cpu") == "cuda":
+        on_cuda.start()
+        on_cuda.with_device(judge)
     sys.argv[1:] = arguments
     return int(judge.main() or 0)
 

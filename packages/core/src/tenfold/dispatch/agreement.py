@@ -16,8 +16,7 @@ from tenfold.types.dtypes import c_name, type_name
 from tenfold.types.narrow import narrowed
 from tenfold.types.numbers import require_fit
 
-# Where NumPy takes a Python number as PyTorch does. It refuses numbers out of a small integer's range, which PyTorch
-# wraps around, and does not know the number's place among ml_dtypes' types.
+# Where NumPy takes a Python number as PyTorch does: it wraps none into a small integer's range, and knows none among ml_dtypes'.
 _NUMPY_NUMBERS = (dtypes.float32, dtypes.float64, dtypes.int64, dtypes.complex64, dtypes.complex128)
 
 
@@ -51,15 +50,17 @@ def _refuse_dimensions(operator: Operator, values: dict[str, Any], words: tuple[
 
 
 def common_device(operator: Operator, values: dict[str, Any], tensors: list[Any]) -> Any:
-    """The one device of all tensors; 0-d CPU tensors follow the others, as in PyTorch."""
+    """The one device of all tensors; CPU tensors that are 0-d or indices follow the others, as in PyTorch."""
     if not tensors:
         return devices.located(values.get("device"))
     found = None
     for t in tensors:
         key = t._key.device
-        if found is None or (found is not key and found is devices.CPU and _scalars_only(tensors, key)):
+        if found is None or (found is devices.CPU and all(i._key.device is not found or not i._array.shape for i in tensors)):
             found = key
-        elif key is not found and not (key is devices.CPU and not t._array.shape):
+        elif key is not found and not (
+            key is devices.CPU and (not t._array.shape or ("indices" in values and t is not values.get("values")))
+        ):
             raise RuntimeError(
                 f"{operator.name}: Expected all tensors to be on the same device, but found at least two devices, "
                 f"{found} and {key}! Move one with .to()"
@@ -68,11 +69,9 @@ def common_device(operator: Operator, values: dict[str, Any], tensors: list[Any]
         value = values[p.name]
         if p.role != "ints" and hasattr(value, "_array") and value._key.device is not found:  # not `to`'s other
             values[p.name] = value.to(found)
+        elif p.role == "list" and value:
+            values[p.name] = [t if t is None or t._key.device is found else t.to(found) for t in value]
     return found
-
-
-def _scalars_only(tensors: list[Any], key: Any) -> bool:
-    return all(t._key.device is not devices.CPU or not t._array.shape for t in tensors)
 
 
 def _group(operator: Operator, values: dict[str, Any]) -> list[tuple[Param, Any]]:

@@ -10,7 +10,7 @@ from tenfold.nn.ops.loss.reduction import reduction_of
 from tenfold.tensor.tensor import Tensor
 
 
-@composite("loss", method=None)
+@composite("loss", method=None, mixed=True)  # labels and lengths are read on the host
 def ctc_loss(
     log_probs: Tensor,
     targets: Tensor,
