@@ -21,7 +21,11 @@ def start() -> None:
 # What a program of the fuzzer may show on the device only.
 ACCEPTED = [
     (r"repr", r"python value", "tensors tell their device"),
-    (r"rand.*|normal.*|bernoulli.*|.*dropout.*|multinomial|uniform.*|exponential.*", r"(grad )?value.*", "numbers of another stream"),
+    (
+        r"rand.*|normal.*|bernoulli.*|.*dropout.*|multinomial|uniform.*|exponential.*",
+        r"(grad )?value.*",
+        "numbers of another stream",
+    ),
     (r".*numpy.*|np\..*", r"error: None / TypeError", "tensors of the device are no NumPy arrays"),
 ]
 

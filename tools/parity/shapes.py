@@ -1,7 +1,8 @@
 """Single calls on tensors of random shapes, strides and dtypes against PyTorch: `python tools/parity/shapes.py [--calls 100000]`.
 
 A call agrees when both refuse it, or both give results of the same dtype, shape and values. Prints the disagreements by
-operator, the first of each whole, and ends with a line of counts; the exit status is 1 where any was found.
+operator, the first of each whole, and ends with a line of counts; the exit status is 1 where any was found. With `--device
+cuda` Tenfold's tensors are on a GPU, or in Triton's interpreter: some thousand calls, which a minute of it makes.
 """
 
 from __future__ import annotations
@@ -12,12 +13,17 @@ import random
 import sys
 import warnings
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import torch
 
 import tenfold
+
+sys.path.insert(0, str(Path(__file__).parent))
+
+import on_cuda  # type: ignore[import-not-found] # beside this file
 
 DTYPES = "bool uint8 int8 int16 int32 int64 float16 bfloat16 float32 float64 complex64 complex128".split()
 TOLERANCE = {
@@ -46,6 +52,7 @@ ACCEPTED = {
     "amin": "of nothing PyTorch takes complex numbers, which have no order",
     "amax": "of nothing PyTorch takes complex numbers, which have no order",
 }
+DEVICE = ["cpu"]  # of Tenfold's tensors
 
 
 def layout(rng: random.Random) -> list[Any]:
@@ -167,7 +174,7 @@ def difference(ours: Any, theirs: Any) -> str:
         pair = ((a, tenfold), (b, torch))
         left, right = (x.float() if name == "bfloat16" else x.to(lib.complex64) if name == "complex32" else x for x, lib in pair)
         bound = TOLERANCE.get(name, 0)
-        x, y = left.numpy(), right.resolve_conj().numpy()
+        x, y = left.cpu().numpy(), right.resolve_conj().numpy()
         if name.startswith("complex"):  # of which part of a number inf * 0 makes nan there is no rule
             x, y = (np.where(np.isfinite(values), values, np.nan) for values in (x, y))
         if not np.allclose(x, y, rtol=bound, atol=bound, equal_nan=True):
@@ -184,7 +191,7 @@ def one(rng: random.Random, numbers: Any) -> tuple[str, str]:
         own = [n if rng.random() < 0.85 else 1 for n in shape][rng.randint(0, 1) if rng.random() < 0.3 else 0 :]
         dtype, steps = rng.choice(DTYPES), layout(rng)
         values = data(rng, numbers, own, dtype)
-        ours.append(arranged(tenfold.from_numpy(np.array(values)).to(getattr(tenfold, dtype)), steps))
+        ours.append(arranged(tenfold.from_numpy(np.array(values)).to(DEVICE[0], getattr(tenfold, dtype)), steps))
         theirs.append(arranged(torch.tensor(values, dtype=getattr(torch, dtype)), steps))
         said.append(f"{dtype}{own}{steps or ''}")
     if name in ACCEPTED and not all(x.numel() for x in theirs):
@@ -197,7 +204,11 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--calls", type=int, default=100_000)
     parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--device", choices=["cpu", "cuda"], default="cpu")
     options = parser.parse_args()
+    DEVICE[:] = [options.device]
+    if options.device == "cuda":
+        on_cuda.start()
     warnings.simplefilter("ignore")
     torch.set_num_threads(1)
     rng, numbers = random.Random(options.seed), np.random.default_rng(options.seed)

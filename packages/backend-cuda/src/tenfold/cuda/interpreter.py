@@ -59,16 +59,17 @@ class InterpretedRuntime:
         return np.empty(shape, dtype)
 
     def from_host(self, array: Any, index: int) -> Any:
-        return np.array(array, order="K")
+        return _copied(array)
 
     def to_host(self, array: Any) -> Any:
-        return array.copy(order="K")
+        return _copied(array)
 
     def to_peer(self, array: Any, index: int) -> Any:
-        return array.copy(order="K")
+        return _copied(array)
 
     def view(self, array: Any, shape: Sequence[int], strides: Sequence[int], offset: int, dtype: Any) -> Any:
-        return np.ndarray(tuple(shape), dtype, bytes_of(array), offset, tuple(strides))
+        memory = bytes_of(array)
+        return np.ndarray(tuple(shape), dtype, memory, min(offset, memory.size), tuple(strides))  # past the end is nothing
 
     def part(self, array: Any, shape: tuple[int, ...], strides: tuple[int, ...], offset: int) -> Any:
         return self.view(array, shape, strides, self.memory(array)[2] + offset, array.dtype)
@@ -124,6 +125,12 @@ class InterpretedRuntime:
             block = kernel.constants()["BLOCK"]
         with np.errstate(all="ignore"):
             function[(-(-count // block),)](*values, BLOCK=block)
+
+
+def _copied(array: Any) -> Any:
+    """A copy that lies as on a GPU."""
+    order = runtime.order_of_copy(array)
+    return np.array(array, order="C") if order is None else array.transpose(order).copy().transpose(np.argsort(order))
 
 
 @cache

@@ -14,7 +14,7 @@ import numpy as np
 from tenfold.cpu.backend import address, owner_of
 from tenfold.cuda import staging
 from tenfold.cuda.capturing import refuse
-from tenfold.cuda.runtime import order_in_memory
+from tenfold.cuda.runtime import order_in_memory, order_of_copy
 
 
 def empty(cupy: Any, like: Any) -> Any:
@@ -49,7 +49,7 @@ def from_host(now: Any, array: Any, index: int) -> Any:
 def to_host(now: Any, array: Any) -> Any:
     """A copy in pinned memory that the GPU writes when it comes to it."""
     refuse("a tensor's values cannot be copied to the host", "copy them after the replay")
-    order = order_in_memory(array) or tuple(range(array.ndim))
+    order = order_of_copy(array) or tuple(range(array.ndim))
     with now.module.cuda.Device(now.index_of(array)):
         source = now.module.ascontiguousarray(array.transpose(order))
         found = empty(now.module, source)

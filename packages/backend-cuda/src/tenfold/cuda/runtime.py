@@ -18,6 +18,7 @@ from tenfold.cuda import availability, reports, staging, waits
 from tenfold.cuda.capturing import refuse
 from tenfold.cuda.recordings import RECORDINGS, Go, Origin, Step, spoil, started, taken
 from tenfold.dispatch.devices import MissingDevice
+from tenfold.types.memory_format import preserve_format
 
 # What looks for memory that can be given back (lifetimes.py), while there is some to look for.
 BEFORE_ALLOCATION: list[Callable[[], None]] = []
@@ -70,6 +71,14 @@ def order_in_memory(array: Any) -> tuple[int, ...] | None:
             return None
         step *= array.shape[d]
     return tuple(order)
+
+
+def order_of_copy(array: Any) -> tuple[int, ...] | None:
+    """The dimensions in the order in which a copy on another device has them, as PyTorch's has; None for a row-major one."""
+    if array.flags.c_contiguous or not array.size:
+        return None
+    order = preserve_format.order_for(array)
+    return None if order == tuple(range(array.ndim)) else order
 
 
 def reach(array: Any) -> int:
@@ -164,10 +173,10 @@ class CupyRuntime:
         spoil()
         if array.size:
             refuse("a tensor cannot be copied from the host", "make it before, and copy new values into it between replays")
-        if array.size and (order := order_in_memory(array)) is not None:
+        if array.size and (order := order_of_copy(array)) is not None:
             result = result.reshape([array.shape[d] for d in order])
             with self.module.cuda.Device(index):
-                staging.send(self.module, result, array.transpose(order))
+                staging.send(self.module, result, np.ascontiguousarray(array.transpose(order)))
             return result.transpose(np.argsort(order).tolist())
         elif array.size:
             with self.module.cuda.Device(index):
@@ -191,7 +200,7 @@ class CupyRuntime:
         refuse("a tensor's values cannot be read", "leave out item(), cpu(), printing and operators of the host")
         spoil()
         waits.told()
-        order = order_in_memory(array)
+        order = order_of_copy(array)
         with self.module.cuda.Device(self.index_of(array)):
             found = array.get() if order is None else array.transpose(order).get().transpose(np.argsort(order).tolist())
         reports.check()
@@ -201,7 +210,7 @@ class CupyRuntime:
         """A copy on another GPU, after the work that was given to the array's and before what is given to the other one."""
         spoil()
         cuda = self.module.cuda
-        order = order_in_memory(array) or tuple(range(array.ndim))
+        order = order_of_copy(array) or tuple(range(array.ndim))
         with cuda.Device(self.index_of(array)):
             source = self.module.ascontiguousarray(array.transpose(order))
             done = cuda.get_current_stream().record()

@@ -8,17 +8,21 @@ import numpy as np
 
 from tenfold.cuda import pinned, runtime
 from tenfold.cuda.attaching import kernel
-from tenfold.cuda.kernels.array_kernels import cast
+from tenfold.cuda.kernels.array_kernels import cast, wide
 from tenfold.cuda.kernels.eight_bits import is_eight
 from tenfold.cuda.kernels.elementwise import run
 from tenfold.cuda.recordings import spoil
 from tenfold.dispatch.operators import op
+from tenfold.types.dtypes import from_numpy
+from tenfold.types.memory_format import preserve_format
+from tenfold.types.numbers import element
 
 
 def write(destination: Any, source: Any) -> None:
     """Copy `source` (broadcast, converted, on any device) into the memory of `destination`."""
     now = runtime.current()
     if is_eight(destination.dtype) or is_eight(source.dtype):
+        spoil()
         source = cast(source, destination.dtype)
         if is_eight(destination.dtype):
             destination, source = destination.view(np.uint8), source.view(np.uint8)
@@ -27,9 +31,12 @@ def write(destination: Any, source: Any) -> None:
     elif destination.size > 1 and overlaps(destination, source):
         spoil()  # a copy that the next call may not need
         source = run("cast", source) if source.dtype.kind != "c" else source.copy()
-    if run("cast", source, out=destination) is NotImplemented:
+    if destination.dtype.kind == "c" != source.dtype.kind:  # no formula has complex numbers
         spoil()
-        destination[...] = source.real if source.dtype.kind == "c" and destination.dtype.kind != "c" else source
+        destination[...] = wide(source)
+    elif run("cast", source, out=destination) is NotImplemented:
+        spoil()
+        destination[...] = source.real if source.dtype.kind == "c" != destination.dtype.kind else source
 
 
 def overlaps(a: Any, b: Any) -> bool:
@@ -77,30 +84,49 @@ def to_dtype(input: Any, dtype: Any) -> Any:
 
 @kernel(op.clone, device="cuda", plays=True)
 def clone(input: Any, memory_format: Any) -> Any:
+    copy = _room(input, memory_format)
+    if copy.size:
+        write(copy, input)
+    return copy
+
+
+def _room(input: Any, memory_format: Any = preserve_format) -> Any:
+    """Memory for a copy of an array, laid out as the array is or in a format."""
     geometry = op.clone.shape_rule(input, memory_format)
     now = runtime.current()
     block = now.empty((max(geometry.size, 1),), input.dtype, now.index_of(input))
-    copy = now.view(block, geometry.shape, geometry.strides, 0, input.dtype)
-    if geometry.size:
-        write(copy, input)
-    return copy
+    return now.view(block, geometry.shape, geometry.strides, 0, input.dtype)
 
 
 @kernel(op.copy, device="cuda", into=True)
 def copy(input: Any, src: Any, non_blocking: bool, out: Any = None) -> Any:
     if out is None:
-        now = runtime.current()
-        out = now.empty(input.shape, input.dtype, now.index_of(input))
+        out = _room(input)
     if out.size:
         write(out, src)
+    return out
+
+
+@kernel(op.fill, device="cuda", into=True)
+def fill(input: Any, value: Any, out: Any = None) -> Any:
+    """A number's bits, or a 0-d array's value, everywhere."""
+    if value.ndim if hasattr(value, "ndim") else input.dtype.itemsize == 2 and not -6e4 < value.real < 6e4:
+        return NotImplemented  # the body has the words, also for what may not fit float16
+    if out is None:
+        out = _room(input)
+    if hasattr(value, "ndim"):
+        write(out, value)
+        return out
+    one = np.full((), element(value, from_numpy(out.dtype)), out.dtype)
+    word = f"u{one.itemsize}" if one.itemsize <= 8 else out.dtype
+    out.view(word).fill(one.view(word)[()])
     return out
 
 
 @kernel(op.zero, device="cuda", into=True)
 def zero(input: Any, out: Any = None) -> Any:
     if out is None:
-        now = runtime.current()
-        out = now.empty(input.shape, input.dtype, now.index_of(input))
+        out = _room(input)
     out.fill(np.zeros((), input.dtype)[()] if input.dtype.kind == "V" else 0)
     return out
 

@@ -25,6 +25,8 @@ def index(input: Any, indices: Any) -> Any:
 def index_put(input: Any, indices: Any, values: Any, accumulate: bool, out: Any = None) -> Any:
     if input.dtype != values.dtype:
         raise TypeError("index_put: values of another dtype")
+    if not input.size:
+        op.index_put.shape_rule(input, indices, values, accumulate)  # refuses places where there are none
     places = at.selected(input.shape, indices)
     if places is not None:
         strides = at.spread(places.shape, values)

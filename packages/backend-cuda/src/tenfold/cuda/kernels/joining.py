@@ -17,7 +17,7 @@ from tenfold.cuda.kernels.handwritten import Handwritten, contiguous
 from tenfold.cuda.kernels.places import WORDS
 from tenfold.cuda.runtime import xp
 from tenfold.dispatch.operators import op
-from tenfold.types.memory_format import contiguous_format, suggested_format
+from tenfold.types.memory_format import contiguous_format, preserve_format, suggested_format
 
 PARTS = 8  # arrays of a launch
 TILE = 2048  # elements of a program
@@ -134,7 +134,8 @@ def stack(tensors: Any, dim: int) -> Any:
 
 def _triangle(input: Any, diagonal: int, lower: bool) -> Any:
     item = input.dtype.itemsize
-    if input.ndim < 2 or item not in WORDS:
+    op.tril.shape_rule(input, diagonal)  # refuses lines
+    if item not in WORDS:
         kept = xp.tril(input, diagonal) if lower else xp.triu(input, diagonal)
         return cast(kept, input.dtype)
     now = runtime.current()
@@ -180,7 +181,11 @@ def flip(input: Any, dims: Any) -> Any:
     backwards = [slice(None)] * input.ndim
     for d in dims if input.ndim else ():
         backwards[d] = slice(None, None, -1)
-    return clone_contiguous(input[tuple(backwards)] if input.ndim else input)
+    order = preserve_format.order_for(input)
+    if order == tuple(range(input.ndim)):
+        return clone_contiguous(input[tuple(backwards)] if input.ndim else input)
+    turned = clone_contiguous(input[tuple(backwards)].transpose(order))
+    return turned.transpose([order.index(d) for d in range(input.ndim)])
 
 
 @kernel(op.roll, device="cuda", plays=True)

@@ -10,7 +10,7 @@ import numpy as np
 
 from tenfold.cuda.attaching import kernel
 from tenfold.cuda.kernels import conversion, formulas, view  # noqa: F401 - these attach kernels of this family too
-from tenfold.cuda.kernels.array_kernels import of_array_module
+from tenfold.cuda.kernels.array_kernels import is_half, of_array_module
 from tenfold.cuda.kernels.elementwise import NUMBERS, elementwise, largest, run
 from tenfold.cuda.kernels.host import through_host
 from tenfold.cuda.runtime import xp
@@ -51,7 +51,7 @@ def _otherwise(name: str) -> Callable[..., Any]:
 
 
 SPECIAL = ("pow", "where", "masked_fill", "clamp", "conj_physical", "div", "add_scaled", "rsub", "frac", "logit", "logit_within",
-           "nan_to_num", "isclose", "isclose_nan")  # fmt: skip
+           "nan_to_num", "isclose", "isclose_nan", "truncated_quotient")  # fmt: skip
 for _name in (*formulas.ARITHMETIC, *formulas.FUNCTIONS, *formulas.TESTS, *formulas.SELECTION):
     if _name not in SPECIAL:
         kernel(getattr(op, _name), device="cuda", into=_name in INTO, chooses_device=True)(elementwise(_name, _otherwise(_name)))
@@ -75,6 +75,18 @@ def pow(input: Any, exponent: Any, out: Any = None) -> Any:
         if out is None and exponent <= np.iinfo(input.dtype).max:
             return xp.power(input, input.dtype.type(exponent))
     return _power(input, exponent, out=out)
+
+
+_truncated = elementwise("truncated_quotient", through_host("truncated_quotient"))
+
+
+@kernel(op.truncated_quotient, device="cuda", into=True, chooses_device=True)
+def truncated_quotient(input: Any, other: Any, out: Any = None) -> Any:
+    """The quotient of two arrays of half precision is rounded before it is cut, as in PyTorch, so that 2.999 is 3."""
+    if is_half(input) and is_half(other):
+        quotient = run("div", input, other, out=out)
+        return run("trunc", quotient, out=quotient)
+    return _truncated(input, other, out=out)
 
 
 def _by_body(*operands: Any, out: Any = None) -> Any:

@@ -43,13 +43,15 @@ def fill(input: Tensor, value: Tensor | Number) -> Tensor:
     if isinstance(value, Tensor):
         if value.dim():
             raise RuntimeError(f"fill_ only supports 0-dimension value tensor but got tensor with {value.dim()} dimensions.")
+        if value.device is not input.device:
+            return fill(input, value.to(input.device))
         return copy(input, value)
     return full(input.shape, value, dtype=input.dtype, device=input.device)
 
 
 @fill.overload
 def _(input: Any, value: Any) -> Any:
-    """Refuse a number that does not fit; of a tensor's number what fits is taken."""
+    """Refuse a number that does not fit."""
     if isinstance(value, (int, float, complex)) and isinstance(input, Tensor):
         require_value(value, input.dtype)
     return NotImplemented

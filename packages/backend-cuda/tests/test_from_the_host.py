@@ -1,0 +1,104 @@
+"""What a program for the CPU brings along when its tensors move to the device, and what the device must refuse as the CPU does."""
+
+from __future__ import annotations
+
+import pytest
+
+import tenfold
+from tenfold.nn import functional as F
+
+
+def test_indices_on_the_cpu_follow_the_tensor():
+    x, i = tenfold.arange(6.0).reshape(2, 3), tenfold.tensor([1, 0, 1])
+    y = x.cuda()
+    assert y[i].cpu().equal(x[i])
+    assert y[:, i, None].cpu().equal(x[:, i, None])
+    assert y[i, i.cuda()].cpu().equal(x[i, i])
+    assert y[x > 2].cpu().equal(x[x > 2])
+    leaf = x.cuda().requires_grad_()
+    leaf[i].sum().backward()
+    assert leaf.grad.tolist() == [[1] * 3, [2] * 3]
+    y[i[:2]] = -y
+    y[x > 4] = 9.0
+    y.index_put_((i,), tenfold.tensor(1.0), accumulate=True)
+    assert y.tolist() == [[-2, -3, -4], [2, 1, 11]]
+    with pytest.raises(RuntimeError, match="at least two devices, cpu and cuda:0"):
+        x[i.cuda()]
+    with pytest.raises(RuntimeError, match="index_put: .* at least two devices, cuda:0 and cpu"):
+        y[i] = x[i]
+
+
+def test_labels_and_lengths_of_ctc_are_read_on_the_host():
+    x = tenfold.tensor([[[3.0, 1, 2]], [[1, 2, 0]], [[0, 1, 5]]])
+    given = tenfold.tensor([[1, 2]]), tenfold.tensor([3]), tenfold.tensor([2])
+    expected = F.ctc_loss(x.log_softmax(2), *given)
+    for there in (given, [t.cuda() for t in given], (given[0].cuda(), *given[1:])):
+        got = F.ctc_loss(x.cuda().log_softmax(2), *there)
+        assert got.device.type == "cuda"
+        assert abs(got.item() - expected.item()) < 1e-5
+
+
+@pytest.mark.parametrize("dtype", ["float32", "bfloat16", "int64", "bool"])
+def test_complex_memory_takes_real_numbers(dtype):
+    x = tenfold.arange(6).reshape(2, 3).to(getattr(tenfold, dtype)).cuda()
+    z = tenfold.zeros(2, 3, dtype=tenfold.complex64, device="cuda")
+    assert z.copy_(x).tolist() == x.tolist()
+    assert tenfold.logical_or(x, x, out=z).tolist() == x.bool().tolist()
+    assert z.fill_(x[0, 1]).tolist() == [[1] * 3] * 2
+    assert z.t().fill_(2j).tolist() == [[2j] * 2] * 3
+    assert tenfold.cat([x, x], out=tenfold.empty(0, dtype=z.dtype, device="cuda")).tolist() == [*x.tolist(), *x.tolist()]
+
+
+@pytest.mark.parametrize("dtype", ["float32", "bfloat16", "float16", "uint8", "complex128"])
+def test_filled_tensors_are_memory_of_their_own(dtype):
+    x = tenfold.ones(3, 2).to(getattr(tenfold, dtype)).cuda().t()
+    value = tenfold.tensor(2.5)
+    for found in (tenfold.fill(x, 2.5), tenfold.fill(x, value.cuda()), tenfold.fill(x, value)):
+        assert found.dtype is x.dtype
+        assert found.stride() == x.stride()
+        found[0, 0] = 7
+        expected = tenfold.fill(x.cpu(), 2.5)
+        expected[0, 0] = 7
+        assert found.tolist() == expected.tolist()
+    x[1:].fill_(3)
+    assert x.tolist() == [[1] * 3, [3] * 3]
+    if x.is_floating_point():
+        leaf = tenfold.tensor(2.0, dtype=x.dtype, device="cuda", requires_grad=True)
+        tenfold.fill(x, leaf).sum().backward()
+        assert leaf.grad.item() == 6
+        assert tenfold.fill(x.detach().requires_grad_(), 1).requires_grad
+
+
+def test_what_does_not_fit_is_not_filled():
+    with pytest.raises(RuntimeError, match="without overflow"):
+        tenfold.ones(2, dtype=tenfold.float16, device="cuda").fill_(1e10)
+
+
+def test_half_precision_rounds_a_quotient_before_it_is_cut():
+    for dtype in (tenfold.bfloat16, tenfold.float16):
+        a, b = (tenfold.arange(1, 40).to(dtype) for _ in range(2))
+        pairs = a[:, None].expand(39, 39) * 1.1, b * 0.3
+        expected = tenfold.div(*pairs, rounding_mode="trunc")
+        there = [t.cuda() for t in pairs]
+        assert tenfold.div(*there, rounding_mode="trunc").cpu().equal(expected)
+        assert there[0].clone().div_(there[1], rounding_mode="trunc").cpu().equal(expected)
+        assert tenfold.div(there[0], 1.7, rounding_mode="trunc").cpu().equal(tenfold.div(pairs[0], 1.7, rounding_mode="trunc"))
+
+
+def test_flipped_tensors_lie_as_they_lay():
+    x = tenfold.arange(24.0).reshape(2, 3, 4)
+    for y in (x.transpose(0, 2), x.permute(1, 2, 0), x[:, :, ::2].transpose(0, 1), x[0].expand(2, 3, 4)):
+        for dims in ((0,), (1, 2), (0, 1, 2)):
+            expected, got = y.flip(dims), y.cuda().flip(dims)
+            assert got.cpu().equal(expected)
+            assert got.stride() == expected.stride()
+            assert y.clone().stride() == y.cuda().clone().stride() == y.cuda().cpu().clone().stride()
+
+
+def test_what_the_shape_rules_refuse():
+    with pytest.raises(RuntimeError, match="at least 2 dimensions"):
+        tenfold.ones(3, device="cuda").tril()
+    with pytest.raises(RuntimeError, match="at least 2 dimensions"):
+        tenfold.tensor(1.0, device="cuda").triu()
+    with pytest.raises(IndexError, match="out of bounds for dimension with size 0"):
+        tenfold.ones(2, 0, 4, device="cuda")[:, [0, 1]] = 1
