@@ -1,4 +1,4 @@
-"""What a program for the CPU brings along when its tensors move to the device, and what the device must refuse as the CPU does."""
+"""What a program for the CPU brings along when its tensors move to the device, and what is refused there as on the CPU."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def test_indices_on_the_cpu_follow_the_tensor():
     assert y.tolist() == [[-2, -3, -4], [2, 1, 11]]
     with pytest.raises(RuntimeError, match="at least two devices, cpu and cuda:0"):
         x[i.cuda()]
-    with pytest.raises(RuntimeError, match="index_put: .* at least two devices, cuda:0 and cpu"):
+    with pytest.raises(RuntimeError, match=r"index_put: .* at least two devices, cuda:0 and cpu"):
         y[i] = x[i]
 
 

@@ -35,7 +35,30 @@ def test_preferred_libraries():
 
 def test_the_first_lines_of_many_programs() -> None:
     assert not tenfold.backends.mps.is_available()
-    tenfold.backends.cudnn.benchmark = True
-    tenfold.backends.cuda.matmul.allow_tf32 = True
+    tenfold.backends.cudnn.benchmark = tenfold.backends.cuda.matmul.allow_tf32 = True
+    tenfold.backends.cudnn.benchmark = tenfold.backends.cuda.matmul.allow_tf32 = False
     assert tenfold.accelerator.is_available() == (tenfold.accelerator.current_accelerator() is not None)
     assert tenfold.__config__.show().startswith("Tenfold")
+
+
+def test_one_switch_of_tensor_float_32() -> None:
+    matmul = cuda.matmul
+    before = tenfold.get_float32_matmul_precision()
+    try:
+        for level, allowed in (("high", True), ("medium", True), ("highest", False)):
+            tenfold.set_float32_matmul_precision(level)
+            assert (matmul.allow_tf32, matmul.fp32_precision) == (allowed, "tf32" if allowed else "ieee")
+        matmul.allow_tf32 = True
+        assert tenfold.get_float32_matmul_precision() == "high"
+        matmul.allow_tf32 = False
+        assert tenfold.get_float32_matmul_precision() == "highest"
+        matmul.fp32_precision = "tf32"
+        assert matmul.allow_tf32
+        with pytest.raises(RuntimeError, match="expects a bool, but got int"):
+            matmul.allow_tf32 = 1
+        with pytest.raises(RuntimeError, match="Unknown precision: fp8"):
+            matmul.fp32_precision = "fp8"
+        with pytest.raises(AttributeError, match="Unknown attribute alow_tf32"):
+            matmul.alow_tf32 = True
+    finally:
+        tenfold.set_float32_matmul_precision(before)

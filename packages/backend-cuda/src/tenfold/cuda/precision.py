@@ -1,7 +1,7 @@
 """How exactly products of float32 are computed: in TensorFloat-32 only where PyTorch's switches allow it.
 
-The switches are `backends.cuda.matmul.allow_tf32` or `set_float32_matmul_precision` for products of matrices, and
-`backends.cudnn.allow_tf32` for convolutions, which alone is on at first, as in PyTorch.
+The switches are `backends.cuda.matmul.allow_tf32` and `set_float32_matmul_precision`, which are one, for products of matrices,
+and `backends.cudnn.allow_tf32` for convolutions, which alone is on at first, as in PyTorch.
 """
 
 from __future__ import annotations
@@ -25,9 +25,7 @@ def _module(name: str) -> Any:
 
 def products_in_tf32() -> bool:
     """Whether products of float32 matrices may round their factors to 10 bits."""
-    switches, levels = _module("tenfold.backends.cuda"), _module("tenfold.inspection.precision")
-    if switches is not None and switches.matmul.allow_tf32:
-        return True
+    levels = _module("tenfold.inspection.precision")
     return levels is not None and levels.get_float32_matmul_precision() != "highest"
 
 

@@ -2,13 +2,43 @@
 
 import contextlib
 from collections.abc import Callable, Iterator
-from types import SimpleNamespace
+from typing import Any
 
 from tenfold.backends._absent import is_built
+from tenfold.inspection.precision import get_float32_matmul_precision, set_float32_matmul_precision
 
-matmul = SimpleNamespace(
-    allow_tf32=False, allow_fp16_reduced_precision_reduction=True, allow_bf16_reduced_precision_reduction=True
-)
+
+class _Products:
+    """How products of matrices may be rounded; TensorFloat-32 is one switch with `set_float32_matmul_precision`."""
+
+    def __init__(self) -> None:
+        vars(self).update(
+            allow_fp16_reduced_precision_reduction=True,
+            allow_bf16_reduced_precision_reduction=True,
+            allow_fp16_accumulation=False,
+        )
+
+    def __getattr__(self, name: str) -> Any:  # what is not kept here
+        if name not in ("allow_tf32", "fp32_precision"):
+            raise AttributeError(f"Unknown attribute {name}")
+        allowed = get_float32_matmul_precision() != "highest"
+        return allowed if name == "allow_tf32" else "tf32" if allowed else "ieee"
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        if name in vars(self):
+            vars(self)[name] = value
+            return
+        if name == "allow_tf32":
+            if not isinstance(value, bool):
+                raise RuntimeError(f"set_allow_tf32_cublas expects a bool, but got {type(value).__name__}")
+        elif name != "fp32_precision":
+            raise AttributeError(f"Unknown attribute {name}")
+        elif value not in ("ieee", "tf32", "none"):
+            raise RuntimeError(f"Unknown precision: {value}; choose from ieee, tf32, none")
+        set_float32_matmul_precision("high" if value in (True, "tf32") else "highest")
+
+
+matmul = _Products()
 _attention = {"flash": True, "mem_efficient": True, "math": True, "cudnn": True}
 
 
