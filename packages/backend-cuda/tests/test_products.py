@@ -182,8 +182,12 @@ def test_switches_of_precision(model, monkeypatch):
     assert asked(tenfold.float32) == (68, 7)
     assert asked(tenfold.bfloat16) == asked(tenfold.float16) == (68, 7)
     assert asked(tenfold.float64) == (70, 7)
-    monkeypatch.setattr(matmul, "allow_tf32", True)
-    assert asked(tenfold.float32) == (77, 7)
+    try:
+        matmul.allow_tf32 = True
+        assert asked(tenfold.float32) == (77, 7)
+    finally:
+        matmul.allow_tf32 = False
+    assert asked(tenfold.float32) == (68, 7)
     monkeypatch.setattr(matmul, "allow_bf16_reduced_precision_reduction", False)
     assert asked(tenfold.bfloat16) == (68, 2)
     monkeypatch.setattr(matmul, "allow_bf16_reduced_precision_reduction", (False, False))
