@@ -1,19 +1,23 @@
-"""Triton's interpreter, faster: functions that call each other, and those that reduce and scan with functions of one's own.
+"""Triton's interpreter, faster: launches, functions that call each other, reductions and scans with functions of one's own.
 
 The interpreter calls such a function once for each element. Here it gets halves of all that is left, as on the hardware.
+For each launch the interpreter searches all of Triton's language for what it is to replace, and puts it back afterwards,
+which takes longer than most kernels: here a process does it once. And each value has a type and a shape of constants, which
+it checks anew: here they are made once for each type.
 """
 
 from __future__ import annotations
 
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 
+_KEPT = SimpleNamespace(restore=lambda: None)  # what stands for the changes of a launch
+
 
 def install(interpreter: Any) -> None:
     """Let the interpreter's classes do so."""
-    searched: set[int] = set()
-
     def combined(self: Any, left: Any, right: Any, dtypes: Any) -> list[Any]:
         given = [self.to_tensor(np.ascontiguousarray(part), dtype) for part, dtype in zip((*left, *right), dtypes * 2)]
         result = self.combine_fn.fn(*given)
@@ -45,15 +49,48 @@ def install(interpreter: Any) -> None:
         return [self.to_tensor(np.ascontiguousarray(np.moveaxis(x, -1, axis)), dtype) for x, dtype in zip(parts, dtypes)]
 
     def call(self: Any, *arguments: Any, **options: Any) -> Any:
-        # Without the search of all of Triton's language for what is to be interpreted, which each launch makes, and each
-        # module needs but once.
-        if id(self.fn.__globals__) not in searched:
-            interpreter._patch_lang(self.fn)
-            searched.add(id(self.fn.__globals__))
         try:
             return self.rewrite()(*arguments, **options)
         except Exception as error:
             raise interpreter.InterpreterError(repr(error)) from error
 
+    language = interpreter.tl
+    interpreter._patch_lang(SimpleNamespace(__globals__={"tl": language, "core": language.core}))
+    interpreter._patch_lang = lambda function: _KEPT
+    # It computes whether sums of integers overflow, four times an addition's work, and keeps it from those who did not ask.
+    interpreter.interpreter_builder.options = interpreter.InterpreterOptions(sanitize_overflow=False)
+    _remember_types(language.core)
+    semantic = interpreter.interpreter_semantic
+    broadcast = semantic.broadcast_impl_value
+
+    def together(left: Any, right: Any) -> Any:
+        alike = left.type.is_block() and right.type.is_block() and left.type.shape is right.type.shape
+        return (left, right) if alike else broadcast(left, right)
+
+    semantic.broadcast_impl_value = together
     interpreter.InterpretedFunction.__call__ = call
     interpreter.ReduceOps.generic_reduce, interpreter.ScanOps.generic_scan = reduce, scan
+
+
+def _remember_types(core: Any) -> None:
+    """Let types of blocks, and values of a type, have the attributes of the first one: one shape is one object."""
+    shapes: dict[tuple[Any, ...], Any] = {}
+    of_types: dict[tuple[str, tuple[Any, ...]], dict[str, Any]] = {}
+    of_values: dict[str, dict[str, Any]] = {}
+    make_type, make_value = core.block_type.__init__, core.tensor.__init__
+
+    def block_type(self: Any, element_ty: Any, shape: Any) -> None:
+        key = element_ty.name, tuple([x.value if isinstance(x, core.constexpr) else x for x in shape])
+        if key not in of_types:
+            make_type(self, element_ty, shape)
+            self.shape = shapes.setdefault(key[1], self.shape)
+            of_types[key] = vars(self).copy()
+        vars(self).update(of_types[key], element_ty=element_ty)
+
+    def tensor(self: Any, handle: Any, type: Any) -> None:
+        if type.name not in of_values:
+            make_value(self, handle, type)
+            of_values[type.name] = {"shape": self.shape, "numel": self.numel}
+        vars(self).update(of_values[type.name], handle=handle, type=type, dtype=type.scalar)
+
+    core.block_type.__init__, core.tensor.__init__ = block_type, tensor

@@ -217,8 +217,14 @@ def _prepare() -> None:
     handle, int1 = interpreter.TensorHandle, interpreter.tl.int1
     patch_tensor = interpreter._patch_lang_tensor
 
+    numpy_types = {"bf16": BFLOAT16}  # by the names of Triton's; the interpreter writes a table at each call
+
     def with_bfloat16(triton_type: Any) -> Any:
-        return BFLOAT16 if triton_type.scalar.name == "bf16" else numpy_type(triton_type)
+        scalar = triton_type.scalar
+        found = numpy_types.get(scalar.name)
+        if found is None:
+            found = numpy_types[scalar.name] = numpy_type(scalar)
+        return found
 
     def masked_load(self: Any, pointers: Any, mask: Any, other: Any, *options: Any) -> Any:
         if pointers.get_element_ty().name != "bf16":
