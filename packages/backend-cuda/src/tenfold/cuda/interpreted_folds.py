@@ -18,6 +18,7 @@ _KEPT = SimpleNamespace(restore=lambda: None)  # what stands for the changes of 
 
 def install(interpreter: Any) -> None:
     """Let the interpreter's classes do so."""
+
     def combined(self: Any, left: Any, right: Any, dtypes: Any) -> list[Any]:
         given = [self.to_tensor(np.ascontiguousarray(part), dtype) for part, dtype in zip((*left, *right), dtypes * 2)]
         result = self.combine_fn.fn(*given)
@@ -60,14 +61,7 @@ def install(interpreter: Any) -> None:
     # It computes whether sums of integers overflow, four times an addition's work, and keeps it from those who did not ask.
     interpreter.interpreter_builder.options = interpreter.InterpreterOptions(sanitize_overflow=False)
     _remember_types(language.core)
-    semantic = interpreter.interpreter_semantic
-    broadcast = semantic.broadcast_impl_value
-
-    def together(left: Any, right: Any) -> Any:
-        alike = left.type.is_block() and right.type.is_block() and left.type.shape is right.type.shape
-        return (left, right) if alike else broadcast(left, right)
-
-    semantic.broadcast_impl_value = together
+    _broadcast_shortly(interpreter)
     interpreter.InterpretedFunction.__call__ = call
     interpreter.ReduceOps.generic_reduce, interpreter.ScanOps.generic_scan = reduce, scan
 
@@ -94,3 +88,29 @@ def _remember_types(core: Any) -> None:
         vars(self).update(of_values[type.name], handle=handle, type=type, dtype=type.scalar)
 
     core.block_type.__init__, core.tensor.__init__ = block_type, tensor
+
+
+def _broadcast_shortly(interpreter: Any) -> None:
+    """Let blocks meet without a comparison of constants for each dimension; anything else goes the interpreter's way."""
+    semantic, language = interpreter.interpreter_semantic, interpreter.tl
+    general = semantic.broadcast_impl_value
+
+    def broadcast(left: Any, right: Any) -> Any:
+        if not (left.type.is_block() and right.type.is_block()):
+            return general(left, right)
+        a, b = left.type.shape, right.type.shape
+        if a is b:
+            return left, right
+        a, b = list(a), list(b)
+        if len(a) != len(b) or any(m != n and 1 not in (m, n) for m, n in zip(a, b)):
+            return general(left, right)
+        shape = [n if m == 1 else m for m, n in zip(a, b)]
+        return spread(left, a, shape), spread(right, b, shape)
+
+    def spread(block: Any, given: list[int], shape: list[int]) -> Any:
+        if given == shape:
+            return block
+        handle = semantic.builder.create_broadcast(block.handle, shape)
+        return language.tensor(handle, language.block_type(block.type.scalar, shape))
+
+    semantic.broadcast_impl_value = broadcast
