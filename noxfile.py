@@ -15,14 +15,14 @@ from collections.abc import Iterable
 from pathlib import Path
 
 import nox
-from nox.command import CommandFailed
 
 ROOT = Path(__file__).resolve().parent
 sys.path.insert(0, str(ROOT / "tools"))
 os.environ.pop("PYTHONPATH", None)  # a session sees what is installed in its environment
 
-from builder import builder, new_environment  # noqa: E402
+from builder import builder, installer, new_environment  # noqa: E402
 from chosen import extras, gpu_commands, judges, named, needs_oracle, readme_program, skips, smoke_names, wheel  # noqa: E402
+from commands import each  # noqa: E402
 from next_version import copy_bumped  # noqa: E402
 from workspace import Package, closure, distribution_name, example_plugins, packages  # noqa: E402
 
@@ -32,10 +32,12 @@ TORCH = "torch==2.13.0"
 RUFF = "ruff==0.17.*"
 ORACLES = ("expecttest", "scipy", "transformers==5.23.*", "sacrebleu>=2.5", "nltk>=3.9")  # what tests compare with
 TEST_TOOLS = ("pytest>=8.3", "pytest-timeout>=2.3", "pytest-xdist>=3.6", "hypothesis>=6.100")
+CORES = os.cpu_count() or 1
 # Long sessions share their tests out to as many processes as there are cores; `-n 0` among the arguments takes it back.
 PARALLEL = ("-n", "logical", "--dist", "loadgroup")
-LONG = ("autograd", "backend-cuda", "backend-llvm", "compat", "core", "nn", "scientific", "testing")
+LONG = ("autograd", "backend-cuda", "backend-llvm", "compat", "core", "data", "nn", "scientific", "testing", "vision")
 ONE_THREAD = {"OMP_NUM_THREADS": "1"}  # beside other processes a second BLAS thread costs more than it brings
+OF_GPUS = ("gpu", "cudnn")  # extras with a gigabyte of NVIDIA's libraries, which need a GPU
 DEMO_PACKAGES = ("core", "autograd", "nn", "optim", "data", "vision")
 GPT_PACKAGES = ("core", "autograd", "nn", "optim", "data", "text")
 DEMO_TOOLS = ("matplotlib", "scikit-learn", "tqdm")
@@ -94,22 +96,6 @@ def names_files(session: nox.Session) -> bool:
     return any(Path(argument.split("::")[0]).exists() for argument in session.posargs)
 
 
-def each(session: nox.Session, commands: dict[str, list[str]], good: Iterable[int] = (0,), **env: dict[str, str]) -> None:
-    """Run every command, whether the ones before failed or not, then name those that failed.
-
-    `env` gives an environment variable's value for each command's name.
-    """
-    failed = []
-    for name, command in commands.items():
-        try:
-            own = {key: values[name] for key, values in env.items()}
-            session.run(*command, success_codes=list(good), external=command[0] == "timeout", env=own)
-        except CommandFailed:
-            failed.append(name)
-    if failed:
-        session.error(f"failed: {', '.join(failed)}")
-
-
 @nox.session
 def demo(session: nox.Session) -> None:
     """Train a convolutional network on handwritten digits; write a checkpoint, a loss curve and a picture of predictions."""
@@ -133,7 +119,8 @@ def examples(session: nox.Session) -> None:
         return
     # Each in a process of its own: a program's modules have short names, such as `train`.
     programs = [path for path in sorted(ROOT.glob("examples/*/tests")) if path.parent.name not in PLUGINS]
-    each(session, {path.parent.name: ["pytest", str(path), *session.posargs] for path in programs})
+    commands = {path.parent.name: ["pytest", str(path), *session.posargs] for path in programs}
+    each(session, commands, at_once=CORES, OMP_NUM_THREADS=dict.fromkeys(commands, "1"))
 
 
 @nox.session
@@ -169,7 +156,7 @@ def gpu(session: nox.Session) -> None:
 @nox.session
 def oracle(session: nox.Session) -> None:
     """Run the tests that compare with PyTorch, those that skip themselves in `tests` for want of it."""
-    install(session, PACKAGES.values(), *TEST_TOOLS, TORCH, *ORACLES, *extras(PACKAGES.values(), "gpu"))
+    install(session, PACKAGES.values(), *TEST_TOOLS, TORCH, *ORACLES, *extras(PACKAGES.values(), *OF_GPUS))
     if names_files(session):
         session.run("pytest", *session.posargs)
         return
@@ -179,8 +166,11 @@ def oracle(session: nox.Session) -> None:
     }
     # With arguments such as -k a package may have no test to run, which pytest reports as 5.
     good = [0, 5] if session.posargs else [0]
-    commands = {package.short: ["pytest", *PARALLEL, *files, *session.posargs] for package, files in found.items() if files}
-    each(session, commands, good, OMP_NUM_THREADS=dict.fromkeys(commands, "1"))
+    # Package beside package: workers of one would each import PyTorch and collect all of its tests. The largest come first.
+    size = {package: sum(Path(file).stat().st_size for file in files) for package, files in found.items()}
+    order = sorted((package for package in found if found[package]), key=lambda package: -size[package])
+    commands = {package.short: ["pytest", *found[package], *session.posargs] for package in order}
+    each(session, commands, good, CORES, OMP_NUM_THREADS=dict.fromkeys(commands, "1"))
 
 
 @nox.session
@@ -241,9 +231,8 @@ def distributions(session: nox.Session) -> Path:
     out = ROOT / "dist"
     if not _released:
         shutil.rmtree(out, ignore_errors=True)
-        for package in PACKAGES.values():
-            command = ("-m", "build", "--no-isolation", "--outdir", str(out), str(package.folder))
-            session.run(builder(session), *command, silent=True)
+        folders = [str(package.folder) for package in PACKAGES.values()]
+        session.run(builder(session), "tools/build_wheels.py", str(out), "--archives", *folders, silent=True)
         _released.append(out)
     return out
 
@@ -280,8 +269,8 @@ def versions(session: nox.Session) -> None:
     with tempfile.TemporaryDirectory() as outside:
         python = new_environment(session, Path(outside) / "venv")
         shutil.copy(ROOT / "tools" / "smoke.py", outside)
-        quietly = ("-m", "pip", "install", "--quiet", "--no-compile")
-        session.run(python, *quietly, *(wheel(present, package) for package in PACKAGES.values()))
+        pip = installer(python)
+        session.run(*pip("install", "--quiet"), *(wheel(present, package) for package in PACKAGES.values()))
         chosen = session.posargs or list(PACKAGES)
         projects, bumped = [Path(outside) / name for name in chosen], Path(outside) / "next"
         for name, project in zip(chosen, projects):
@@ -291,8 +280,8 @@ def versions(session: nox.Session) -> None:
             former: list[str] = []  # the present wheel of the package before, put back with the next one's
             for name in chosen:
                 wheels = (wheel(bumped, PACKAGES[name]), *former)
-                session.run(python, *quietly, "--no-deps", "--force-reinstall", *wheels)
-                session.run(python, "-m", "pip", "check")
+                session.run(*pip("install", "--quiet", "--no-deps", "--force-reinstall"), *wheels)
+                session.run(*pip("check"), silent=True)
                 session.run(python, "smoke.py", *smoke_names(), silent=True)
                 former = [wheel(present, PACKAGES[name])]
 
@@ -329,7 +318,7 @@ def plugins(session: nox.Session, plugin: str) -> None:
 @nox.session
 def docs(session: nox.Session) -> None:
     """Build the reference into docs/reference/, execute the pages' Python blocks, and follow every relative link."""
-    install(session, PACKAGES.values(), *extras(PACKAGES.values(), "gpu"))
+    install(session, PACKAGES.values(), *extras(PACKAGES.values(), *OF_GPUS))
     session.run("python", "tools/make_reference.py", "docs/reference")
     session.run("python", "tools/run_docs.py", *session.posargs)
 
@@ -387,7 +376,7 @@ def parity(session: nox.Session) -> None:
     scripts = [Path(name).resolve() for name in named_here] or [*own, *elsewhere]
     if wrong := [str(script) for script in scripts if not script.is_file() or script.name not in known]:
         session.error(f"{', '.join(wrong)}: no judge; give paths of {', '.join(known)} after -- or in TENFOLD_PARITY")
-    install(session, PACKAGES.values(), TORCH, "expecttest", "pytest", *extras(PACKAGES.values(), "gpu"))
+    install(session, PACKAGES.values(), TORCH, "expecttest", "pytest", *extras(PACKAGES.values(), *OF_GPUS))
     further = [argument for argument in session.posargs if argument not in named_here]
     python = session.run("python", "-c", "import sys; print(sys.executable)", silent=True).strip()
     known["run.py"][3] = python

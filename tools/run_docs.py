@@ -12,11 +12,13 @@ from __future__ import annotations
 
 import argparse
 import doctest
+import os
 import re
 import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -151,8 +153,9 @@ def main() -> int:
         return 0
     failures = [broken for page in pages for broken in broken_links(page)]
     with_code = [] if args.links else [page for page in pages if "```python" in page.read_text(encoding="utf-8")]
-    for page in with_code:
-        failure = run_in_own_process(page, args.timeout_s)
+    with ThreadPoolExecutor(os.cpu_count()) as pool:
+        outcomes = pool.map(lambda page: run_in_own_process(page, args.timeout_s), with_code)
+    for page, failure in zip(with_code, outcomes):
         print(f"{'FAILED' if failure else 'ok':>6} {page.relative_to(ROOT) if page.is_relative_to(ROOT) else page}")
         failures += [failure] * bool(failure)
     print("\n".join([*failures, f"run_docs: {len(with_code)} pages run, {len(pages)} pages read, {len(failures)} failures"]))
