@@ -29,7 +29,7 @@ def pytest_addoption(parser):
 
 
 def pytest_configure(config):
-    if config.getoption("--check-memory") and not HAS_GPU:
+    if config.getoption("--check-memory", False) and not HAS_GPU:
         import checked_memory  # which imports Triton
 
         checked_memory.use()
@@ -40,10 +40,17 @@ def pytest_runtest_call(item):
     try:
         return (yield)
     finally:
-        module = sys.modules.get("checked_memory") if item.config.getoption("--check-memory") else None
+        module = sys.modules.get("checked_memory") if item.config.getoption("--check-memory", False) else None
         found = module.FINDINGS.take() if module else []
         if found:
             pytest.fail("\n".join(["what --check-memory found:", *map(str, found)]), pytrace=False)
+
+
+@pytest.fixture(scope="session")
+def compiled_kernels(tmp_path_factory):
+    """The folder in which Triton keeps what processes of this run compiled: one for all that share the tests out."""
+    base = tmp_path_factory.getbasetemp()
+    return (base.parent if "PYTEST_XDIST_WORKER" in os.environ else base) / "triton"
 
 
 @pytest.fixture

@@ -14,22 +14,22 @@ from tenfold.cuda.kernels.formulas import FORMULAS
 HANDFUL = ("add", "sigmoid", "floor_divide", "where", "gelu_backward", "isnan")
 
 
-def compiled(tmp_path, *arguments):
+def compiled(cache, *arguments):
     pytest.importorskip("triton")
-    env = {k: v for k, v in os.environ.items() if k != "TRITON_INTERPRET"} | {"TRITON_CACHE_DIR": str(tmp_path)}
+    env = {k: v for k, v in os.environ.items() if k != "TRITON_INTERPRET"} | {"TRITON_CACHE_DIR": str(cache)}
     command = [sys.executable, "-m", "tenfold.cuda.aot", *arguments]
     return subprocess.run(command, capture_output=True, text=True, env=env, check=False, timeout=100)
 
 
-def test_a_handful_compiles_for_ampere_and_hopper(tmp_path):
-    done = compiled(tmp_path, *HANDFUL, "--sm", "80", "90", "--dtypes", "float32", "bfloat16")
+def test_a_handful_compiles_for_ampere_and_hopper(compiled_kernels):
+    done = compiled(compiled_kernels, *HANDFUL, "--sm", "80", "90", "--dtypes", "float32", "bfloat16")
     assert done.returncode == 0, done.stdout + done.stderr
     assert "48 kernels compiled, 0 failed" in done.stdout
 
 
-def test_wider_and_narrower_types_compile(tmp_path):
+def test_wider_and_narrower_types_compile(compiled_kernels):
     done = compiled(
-        tmp_path, "mul", "reciprocal", "remainder", "sign", "cast", "--sm", "90", "--dtypes", "float64", "int64", "bool"
+        compiled_kernels, "mul", "reciprocal", "remainder", "sign", "cast", "--sm", "90", "--dtypes", "float64", "int64", "bool"
     )
     assert done.returncode == 0, done.stdout + done.stderr
 

@@ -39,10 +39,11 @@ def folder(tmp_path_factory):
     return build.build(Path(os.environ.get("TENFOLD_STUB_DIR") or tmp_path_factory.mktemp("stub")))
 
 
-def outcomes(folder, module):
+def outcomes(folder, cache, module):
     """What the scenarios of a file came to: errors by name, and the last words of the process."""
     if module not in _outcomes:
         environment = {k: v for k, v in os.environ.items() if k not in ("TRITON_INTERPRET", "CUDA_VISIBLE_DEVICES")}
+        environment.setdefault("TRITON_CACHE_DIR", str(cache))
         ran = subprocess.run(
             [sys.executable, STUB / "run.py", folder, f"{module}:"],
             capture_output=True, text=True, timeout=550, env=environment, check=False,
@@ -56,7 +57,7 @@ def outcomes(folder, module):
 @pytest.mark.parametrize(
     ("module", "name"), [pytest.param(*case, id=case[1], marks=pytest.mark.xdist_group(case[0])) for case in CASES]
 )
-def test_on_the_stub(folder, module, name):
-    found, words = outcomes(folder, module)
+def test_on_the_stub(folder, compiled_kernels, module, name):
+    found, words = outcomes(folder, compiled_kernels, module)
     assert name in found, f"the child process ended before it: {words}"
     assert not found[name], found[name]
