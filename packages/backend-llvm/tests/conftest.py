@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Callable
 from typing import Any
@@ -10,9 +11,11 @@ import pytest
 
 @pytest.fixture(autouse=True, scope="session")
 def _own_home(tmp_path_factory):
-    """Machine code of this run goes to a folder of its own."""
+    """Machine code of this run goes to a folder of its own: one for all processes that share its tests out."""
+    base = tmp_path_factory.getbasetemp()
+    home = (base.parent if "PYTEST_XDIST_WORKER" in os.environ else base) / "home"
     with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("TENFOLD_HOME", str(tmp_path_factory.mktemp("home")))
+        patch.setenv("TENFOLD_HOME", str(home))
         yield
 
 
