@@ -31,10 +31,11 @@ PLUGINS = example_plugins()
 TORCH = "torch==2.13.0"
 RUFF = "ruff==0.17.*"
 ORACLES = ("expecttest", "scipy", "transformers==5.23.*", "sacrebleu>=2.5", "nltk>=3.9")  # what tests compare with
-TEST_TOOLS = ("pytest>=8.3", "pytest-timeout>=2.3", "pytest-xdist>=3.6", "hypothesis>=6.100")
+TEST_TOOLS = ("pytest>=8.3", "pytest-timeout>=2.3", "pytest-xdist>=3.7", "hypothesis>=6.100")
 CORES = os.cpu_count() or 1
 # Long sessions share their tests out to as many processes as there are cores; `-n 0` among the arguments takes it back.
-PARALLEL = ("-n", "logical", "--dist", "loadgroup")
+# Groups come in the order of the tests: xdist's own, the largest first, leaves a long group of few tests for the end.
+PARALLEL = ("-n", "logical", "--dist", "loadgroup", "--no-loadscope-reorder")
 LONG = ("autograd", "backend-cuda", "backend-llvm", "compat", "core", "data", "nn", "scientific", "testing", "vision")
 ONE_THREAD = {"OMP_NUM_THREADS": "1"}  # beside other processes a second BLAS thread costs more than it brings
 OF_GPUS = ("gpu", "cudnn")  # extras with a gigabyte of NVIDIA's libraries, which need a GPU

@@ -14,6 +14,7 @@ from tenfold.cuda import availability, precision, runtime
 sys.path.insert(0, str(Path(__file__).parent))  # modules that several tests use stand beside them
 collect_ignore = [str(p) for p in Path(__file__).parent.glob("stub/*.py")]  # programs of their own, which test_stub runs
 precision.CONVOLUTIONS = False  # as exact as the CPU's, which they are compared with
+COMPILING = ("test_stub", "test_aot", "test_resources")
 HAS_GPU = availability.probe()[0] > 0
 if not HAS_GPU:
     os.environ["TRITON_INTERPRET"] = "1"  # before anything imports Triton
@@ -44,6 +45,11 @@ def pytest_runtest_call(item):
         found = module.FINDINGS.take() if module else []
         if found:
             pytest.fail("\n".join(["what --check-memory found:", *map(str, found)]), pytrace=False)
+
+
+def pytest_collection_modifyitems(items):
+    """What compiles comes first: a file of scenarios takes a minute, for which one process would wait at the end."""
+    items.sort(key=lambda item: item.path.stem not in COMPILING)
 
 
 @pytest.fixture(scope="session")
