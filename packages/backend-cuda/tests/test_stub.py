@@ -57,7 +57,9 @@ def outcomes(folder, cache, module):
 @pytest.mark.parametrize(
     ("module", "name"), [pytest.param(*case, id=case[1], marks=pytest.mark.xdist_group(case[0])) for case in CASES]
 )
-def test_on_the_stub(folder, compiled_kernels, module, name):
+def test_on_the_stub(request, folder, compiled_kernels, module, name):
+    if getattr(request.config.option, "loadgroup", False):
+        assert request.node.nodeid.endswith(f"@{module}"), "pytest-xdist's groups do not hold: each process runs every file"
     found, words = outcomes(folder, compiled_kernels, module)
     assert name in found, f"the child process ended before it: {words}"
     assert not found[name], found[name]
