@@ -39,7 +39,6 @@ from shadow_memory import bounds, forget
 
 from tenfold.cpu.backend import owner_of
 from tenfold.cuda import interpreter, runtime
-from tenfold.cuda.kernels import generation
 
 FIRST = 1 << 12  # numbers of arrays whose addresses are in tables; arguments have smaller ones
 TABLES = ("multi_tensor", "optim")  # modules of kernels/ that ask for addresses to put them into tables
@@ -122,10 +121,16 @@ class CheckedRuntime(interpreter.InterpretedRuntime):
         return forget(super().empty(shape, dtype, index))
 
     def pointer(self, array):
-        address = super().pointer(array)
-        if sys._getframe(1).f_globals["__name__"].rpartition(".")[2] not in TABLES:
-            return address
-        owner = owner_of(array)
+        named = sys._getframe(1).f_globals["__name__"].rpartition(".")[2] in TABLES
+        return self.numbered(array) if named else super().pointer(array)
+
+    def pointers(self, arrays):
+        """Those of a table's arrays."""
+        return [self.numbered(a) for a in arrays]
+
+    def numbered(self, array):
+        """The address with the array's number in its upper bits."""
+        address, owner = super().pointer(array), owner_of(array)
         key = (*bounds(array), array.itemsize, id(owner))
         number = self.numbers.get(key)
         if number is None or self.known[number][0]() is not owner:
@@ -138,8 +143,8 @@ class CheckedRuntime(interpreter.InterpretedRuntime):
         self._run(kernel, names, signature, arguments, grid, kernel.constants())
 
     def launch(self, kernel, signature, arguments, count, index):
-        block = generation.BLOCK
-        while -(-count // block) > PROGRAMS:
+        block, tiled = kernel.constants()["BLOCK"], any(getattr(kernel, "tile", ()))  # of tiles the programs are counted
+        while not tiled and -(-count // block) > PROGRAMS:
             block *= 2
         self._run(kernel, kernel.arguments(), signature, arguments, (-(-count // block),), {"BLOCK": block})
 
