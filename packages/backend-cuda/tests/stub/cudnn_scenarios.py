@@ -75,7 +75,7 @@ def case_cudnn_runs_on_the_current_stream_and_in_graphs():
         graph = cuda.CUDAGraph()
         with cuda.graph(graph):
             F.conv2d(x, w)
-        streams = [0, 0, side.cuda_stream, cuda.graph.default_capture_stream.cuda_stream]
+        streams = [0] * 4 + [side.cuda_stream, cuda.graph.default_capture_stream.cuda_stream]  # settled calls four times
         assert module.ran == [(stream, True, None) for stream in streams]
         assert graph._pool.cupy_pool.total_bytes() >= WORKSPACE
 

@@ -99,3 +99,21 @@ def case_what_a_program_does_first():
     for batch in loader:
         assert batch.to("cuda", non_blocking=True).shape == (2, 3)
     assert cuda.get_device_properties(0).total_memory > 0
+
+
+def case_memory_is_shared_with_cupy():
+    import cupy  # the stub's, once it is installed
+
+    x = array(3, 4, device="cuda:1")
+    given = x.__cuda_array_interface__
+    assert (given["data"][0], given["shape"], given["typestr"]) == (x.data_ptr(), (3, 4), "<f4")
+    assert not hasattr(tenfold.zeros(2), "__cuda_array_interface__")
+    with pytest.raises(RuntimeError, match="detach"):
+        x.requires_grad_().__cuda_array_interface__  # noqa: B018 - it refuses
+    with cupy.cuda.Device(1):
+        theirs = cupy.zeros((4, 2), cupy.float64)
+        ours = tenfold.from_dlpack(theirs.T)
+        assert (ours.data_ptr(), ours.shape, ours.stride(), ours.dtype) == (theirs.data.ptr, (2, 4), (1, 2), tenfold.float64)
+        assert ours.device == tenfold.device("cuda:1")
+        assert cupy.from_dlpack(ours).data.ptr == theirs.data.ptr
+        assert tenfold.from_dlpack(theirs, copy=True).data_ptr() != theirs.data.ptr

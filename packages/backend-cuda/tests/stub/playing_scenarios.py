@@ -116,7 +116,9 @@ def case_calls_of_another_kind_are_not_played():
     plain = names(norm)
     assert plain[1] == ((64, 32), (32, 1), tenfold.float32)
     assert names(lambda: norm(dtype=HALF))[1][2] is HALF
-    assert names(lambda: norm((32, 64), turned=True))[0] == ["cast_f_ls2_", "norm_rows"]
+    copied, normed = names(lambda: norm((32, 64), turned=True))[0]
+    assert copied.startswith("cast_f_la2_")  # by tiles
+    assert normed == "norm_rows"
     assert names(lambda: norm((32, 16)))[1][0] == (32, 16)
     assert names(norm) == plain
     kept = count()

@@ -9,12 +9,24 @@ import numpy as np
 
 from tenfold.cuda import availability, pinned, runtime, seeding
 from tenfold.dispatch.devices import Backend
-from tenfold.tensor.tensor import wrap
+from tenfold.tensor.tensor import Tensor, wrap
 
 DTYPES = (
     "bool", "uint8", "int8", "int16", "int32", "int64", "uint16", "uint32", "uint64",
     "float8_e4m3fn", "float8_e5m2", "float16", "bfloat16", "float32", "float64", "complex64", "complex128",
 )  # fmt: skip
+
+
+def _interface(tensor: Any) -> Any:
+    """`Tensor.__cuda_array_interface__`: how CuPy, Numba and their like find a tensor's memory on a GPU."""
+    if tensor.device.type != "cuda" or runtime.is_replaced():
+        raise AttributeError(f"Can't get __cuda_array_interface__ on non-CUDA tensor of {tensor.device}: move it by .cuda()")
+    if tensor.requires_grad:
+        raise RuntimeError("Can't get __cuda_array_interface__ of a tensor that requires grad: take its detach()")
+    return tensor._array.__cuda_array_interface__
+
+
+Tensor.__cuda_array_interface__ = property(_interface)  # type: ignore[attr-defined]
 
 
 class CudaBackend(Backend):
@@ -87,6 +99,13 @@ class CudaBackend(Backend):
                 f"requiring a storage size of {(high + 1) * itemsize} are out of bounds for storage of size {size}"
             )
         return runtime.current().view(array, shape, [s * itemsize for s in strides], offset * itemsize, array.dtype)
+
+    def shared(self, foreign: Any) -> tuple[Any, int]:
+        """(an array on the memory of another library's, behind the work that its stream has; the GPU), for `from_dlpack`."""
+        now = runtime.current()
+        array = foreign if isinstance(foreign, now.array_type) else now.module.from_dlpack(foreign)
+        self.require_dtype(array.dtype)
+        return array, self.index_of(array)
 
     def write(self, destination: Any, source: Any) -> None:
         from tenfold.cuda.kernels.conversion import write  # kernels load with the first copy

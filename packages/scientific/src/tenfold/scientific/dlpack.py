@@ -182,6 +182,15 @@ def _from_capsule(capsule: Any) -> Tensor:
     return wrap(array.view(d.numpy) if array.dtype != d.numpy else array, located("cpu"))
 
 
+def _from_gpu(ext_tensor: Any) -> Tensor:
+    """A tensor on the memory of another library's array on a GPU, by what the device "cuda" has for it."""
+    shared = getattr(device_of("cuda").backend, "shared", None)
+    if shared is None:
+        raise BufferError("from_dlpack: memory of a GPU needs the device 'cuda': install tenfold-backend-cuda[gpu]")
+    array, index = shared(ext_tensor)
+    return wrap(array, located(f"cuda:{index}"))
+
+
 def from_dlpack(ext_tensor: Any, *, device: Any = None, copy: bool | None = None) -> Tensor:
     """A tensor on the memory of another library's array, or of a DLPack capsule.
 
@@ -200,6 +209,10 @@ def from_dlpack(ext_tensor: Any, *, device: Any = None, copy: bool | None = None
         raise RuntimeError(f"from_dlpack received an invalid capsule: {type(ext_tensor).__name__} has no __dlpack__")
     kind, _ = ext_tensor.__dlpack_device__()
     wanted = None if device is None else device_of(device)
+    if kind == DLDeviceType.kDLCUDA:
+        made = _from_gpu(ext_tensor)
+        made = made if wanted is None else made.to(wanted)
+        return made.clone() if copy else made
     if kind != DLDeviceType.kDLCPU:
         raise BufferError(f"from_dlpack: memory of DLPack's device type {kind} cannot be shared here; move it to the CPU first")
     if wanted is not None and wanted is not CPU and copy is False:
