@@ -33,7 +33,7 @@ def build_archive(folder: Path, out: Path) -> Path:
     start = Path.cwd()
     os.chdir(folder)
     try:
-        archive = out / build.build_sdist(str(out))
+        archive = Path(out, build.build_sdist(str(out)))
     finally:
         os.chdir(start)
     with tempfile.TemporaryDirectory() as unpacked, tarfile.open(archive) as tar:

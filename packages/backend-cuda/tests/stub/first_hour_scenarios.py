@@ -109,7 +109,7 @@ def case_memory_is_shared_with_cupy():
     assert (given["data"][0], given["shape"], given["typestr"]) == (x.data_ptr(), (3, 4), "<f4")
     assert not hasattr(tenfold.zeros(2), "__cuda_array_interface__")
     with pytest.raises(RuntimeError, match="detach"):
-        x.requires_grad_().__cuda_array_interface__  # noqa: B018 - it refuses
+        x.requires_grad_().__cuda_array_interface__
     with cupy.cuda.Device(1):
         theirs = cupy.zeros((4, 2), cupy.float64)
         ours = tenfold.from_dlpack(theirs.T)

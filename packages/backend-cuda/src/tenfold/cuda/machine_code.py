@@ -147,7 +147,7 @@ class Launched(NamedTuple):
 @contextmanager
 def watched() -> Iterator[list[Launched]]:
     """The launches of kernels of this package, as they come; the list is complete at the end."""
-    from tenfold.cuda import launch, runtime
+    from tenfold.cuda import launch, runtime  # Triton is on a machine with Linux only
 
     driver = runtime.current().module.cuda.driver
     start = driver.launchKernel

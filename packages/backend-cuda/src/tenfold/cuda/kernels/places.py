@@ -120,8 +120,8 @@ def run(
         near, near_strides = _elsewhere(near, near_strides, far, places.shape)
         indices = [_elsewhere(i.array, i.strides, far, places.shape) for i in places.indices]
         if any(found is not i.array for (found, _), i in zip(indices, places.indices)):
-            given = tuple([Index(i.dim, *found) for i, found in zip(places.indices, indices)])
-            places = Places(places.shape, places.own, given, places.wrap)
+            apart = tuple([Index(i.dim, *found) for i, found in zip(places.indices, indices)])
+            places = Places(places.shape, places.own, apart, places.wrap)
     copied = mode in ("take", "set")
     shape, far_strides = places.shape, places.strides(far) if units is None else units[0]
     steps = tuple(far.strides[i.dim] for i in places.indices) if units is None else units[1]

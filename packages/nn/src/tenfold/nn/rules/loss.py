@@ -56,7 +56,7 @@ def _pointwise_loss(
     if needs[2] and kind != "gaussian":
         raise RuntimeError(f"fused_pointwise_loss: losses of kind {kind} have no gradient for `third`; detach() it first")
     given = (g, input, target, weight, third)
-    slopes = pointwise.fused_pointwise_loss_grad(*given, kind, a, b, divisor) if needs[0] or needs[1] else None
+    slopes: Any = pointwise.fused_pointwise_loss_grad(*given, kind, a, b, divisor) if needs[0] or needs[1] else None
     of_third = pointwise.fused_pointwise_loss_grad(*given, "variance", a, b, divisor) if needs[2] else None
     return slopes, -slopes if needs[1] else None, of_third
 
