@@ -97,7 +97,7 @@ def test_activations(name, dtype):
 UNITS = {
     "leaky_relu": (0.2,), "hardtanh": (-0.5, 2.0), "elu": (1.5,), "celu": (1.5,), "selu": (), "mish": (), "softplus": (2.0, 10.0),
     "softsign": (), "tanhshrink": (), "hardshrink": (0.3,), "softshrink": (0.3,), "hardsigmoid": (), "hardswish": (),
-    "logsigmoid": (), "threshold": (0.1, -20.0),
+    "logsigmoid": (), "threshold": (0.1, -20.0), "sigmoid": (), "tanh": (),
 }  # fmt: skip
 
 

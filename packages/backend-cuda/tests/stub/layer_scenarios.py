@@ -43,7 +43,8 @@ def case_a_loss_with_its_gradient_is_two_launches():
 
 def case_a_unit_with_its_gradient_is_two_launches():
     for unit in (F.leaky_relu, F.hardtanh, F.relu6, F.elu, F.celu, F.selu, F.mish, F.softplus, F.softsign, F.tanhshrink,
-                 F.hardshrink, F.softshrink, F.hardsigmoid, F.hardswish, F.logsigmoid, F.silu, F.gelu, F.glu,
+                 F.hardshrink, F.softshrink, F.hardsigmoid, F.hardswish, F.logsigmoid, F.silu, F.gelu, F.glu, tenfold.sigmoid,
+                 tenfold.tanh,
                  lambda x: F.threshold(x, 0.1, 0.2), lambda x: F.softmax(x, 0), lambda x: F.log_softmax(x, 0),
                  lambda x: F.softmax(x.view(8, 8, 32), 1)):  # fmt: skip
         work = trained(unit, (64, 32))

@@ -15,8 +15,15 @@ from tenfold.dispatch.devices import CPU
 from tenfold.dispatch.runtime import RUNTIME, STATE
 from tenfold.tensor.tensor import wrap
 
-# Rules that a package has in code of its own, by operator: what they return, or None where the rule here has to do it.
+# Rules that a package has in code of its own, by operator (and "on" a device that is not the CPU): what they return, or None
+# where the rule here has to do it.
 TOGETHER: dict[str, Any] = {}
+
+
+def whole(name: str, g: Any, *given: Any) -> tuple[Any, ...] | None:
+    """An operator's gradients by code of the device's; None where it has none, or does not serve these."""
+    found = None if g._key is CPU else TOGETHER.get(f"{name} on {g._key.type}")
+    return None if found is None else found(g, *given)
 
 
 def is_unseen(x: Any) -> bool:

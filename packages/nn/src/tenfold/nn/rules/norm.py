@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from tenfold.autograd.gradients import gradients
-from tenfold.autograd.rules.passing import TOGETHER, is_unseen
+from tenfold.autograd.rules.passing import is_unseen, whole
 from tenfold.dispatch.devices import CPU
 from tenfold.dispatch.kernels import table
 from tenfold.nn.ops.norm import batch, group, layer
@@ -18,20 +18,14 @@ def _as_parameters(grads: tuple[Any, ...], *dtypes: Any) -> tuple[Any, ...]:
     return (first, *[g if dtype is None or g.dtype is dtype else g.to(dtype) for g, dtype in zip(others, dtypes, strict=True)])
 
 
-def _whole(name: str, g: Any, *given: Any) -> tuple[Any, ...] | None:
-    """The gradients in their own dtypes by code of the device's; None where it has none, or does not serve these."""
-    whole = None if g._key is CPU else TOGETHER.get(f"{name} on {g._key.type}")
-    return None if whole is None else whole(g, *given)
-
-
 @gradients(layer.fused_layer_norm, "input", "weight", "bias", node="NativeLayerNormBackward0", results=(0,))
 def _layer_norm(
     g: Any, input: Any, out1: Any, out2: Any, normalized_ndim: int, weight: Any, eps: float, weight_dtype: Any, bias_dtype: Any
 ) -> Any:
     first = g[0]
-    whole = _whole("fused_layer_norm", first, input, out1, out2, normalized_ndim, weight, weight_dtype, bias_dtype)
-    if whole is not None:
-        return whole
+    found = whole("fused_layer_norm", first, input, out1, out2, normalized_ndim, weight, weight_dtype, bias_dtype)
+    if found is not None:
+        return found
     found = _unseen(first, input, out1, out2, normalized_ndim, weight, eps)
     if found is None:
         found = layer.fused_layer_norm_grad(first, input, out1, out2, normalized_ndim, weight, eps)
@@ -55,9 +49,9 @@ def _unseen(g: Any, input: Any, mean: Any, rstd: Any, normalized_ndim: int, weig
 
 @gradients(layer.fused_rms_norm, "input", "weight", node="FusedRmsNormBackward0", results=(0,))
 def _rms_norm(g: Any, input: Any, out1: Any, normalized_ndim: int, weight: Any, eps: float, weight_dtype: Any) -> Any:
-    whole = _whole("fused_rms_norm", g[0], input, out1, normalized_ndim, weight, weight_dtype)
-    if whole is not None:
-        return whole
+    found = whole("fused_rms_norm", g[0], input, out1, normalized_ndim, weight, weight_dtype)
+    if found is not None:
+        return found
     return _as_parameters(layer.fused_rms_norm_grad(g[0], input, out1, normalized_ndim, weight, eps), weight_dtype)
 
 
@@ -65,9 +59,9 @@ def _rms_norm(g: Any, input: Any, out1: Any, normalized_ndim: int, weight: Any, 
 def _batch_norm(
     g: Any, input: Any, weight: Any, out1: Any, out3: Any, training: bool, eps: float, weight_dtype: Any, bias_dtype: Any
 ) -> Any:
-    whole = _whole("fused_batch_norm", g[0], input, weight, out1, out3, training, weight_dtype, bias_dtype)
-    if whole is not None:
-        return whole
+    found = whole("fused_batch_norm", g[0], input, weight, out1, out3, training, weight_dtype, bias_dtype)
+    if found is not None:
+        return found
     grads = batch.fused_batch_norm_grad(g[0], input, weight, out1, out3, training, eps)
     return _as_parameters(grads, weight_dtype, bias_dtype)
 
