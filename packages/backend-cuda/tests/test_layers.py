@@ -231,3 +231,15 @@ def test_cells_and_their_gradients(cell):
         lambda x, h: tenfold.stack(model.to(x.device)(x, (h, h)) if cell is nn.LSTMCell else [model.to(x.device)(x, h)]), x, h
     ):
         assert_close(got, expected, 8)
+
+
+@pytest.mark.parametrize("cell", [nn.LSTMCell, nn.GRUCell, nn.RNNCell])
+def test_cells_are_in_half_types_under_autocast(cell):
+    tenfold.manual_seed(0)
+    model, x = cell(4, 5), tenfold.linspace(-1, 1, 8).reshape(2, 4)
+    expected = model(x)
+    with tenfold.autocast("cuda", dtype=tenfold.bfloat16):
+        found = model.cuda()(x.cuda())
+    for ours, wide in zip(*(r if cell is nn.LSTMCell else (r,) for r in (found, expected)), strict=True):
+        assert ours.dtype is tenfold.bfloat16
+        np.testing.assert_allclose(ours.float().detach().cpu().numpy(), wide.detach().numpy(), rtol=0.02, atol=0.02)

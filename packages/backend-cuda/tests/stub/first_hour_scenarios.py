@@ -117,3 +117,7 @@ def case_memory_is_shared_with_cupy():
         assert ours.device == tenfold.device("cuda:1")
         assert cupy.from_dlpack(ours).data.ptr == theirs.data.ptr
         assert tenfold.from_dlpack(theirs, copy=True).data_ptr() != theirs.data.ptr
+        assert tenfold.from_dlpack(theirs, device="cuda:1", copy=False).data_ptr() == theirs.data.ptr
+        assert tenfold.from_dlpack(theirs, device="cpu").device.type == "cpu"
+        with pytest.raises(ValueError, match="from cuda:1 to cpu"):
+            tenfold.from_dlpack(theirs, device="cpu", copy=False)

@@ -211,8 +211,11 @@ def from_dlpack(ext_tensor: Any, *, device: Any = None, copy: bool | None = None
     wanted = None if device is None else device_of(device)
     if kind == DLDeviceType.kDLCUDA:
         made = _from_gpu(ext_tensor)
-        made = made if wanted is None else made.to(wanted)
-        return made.clone() if copy else made
+        if wanted is None or wanted is made.device:
+            return made.clone() if copy else made
+        if copy is False:
+            raise ValueError(f"cannot move (i.e. copy=False) tensor from {made.device} to {wanted}.")
+        return made.to(wanted)
     if kind != DLDeviceType.kDLCPU:
         raise BufferError(f"from_dlpack: memory of DLPack's device type {kind} cannot be shared here; move it to the CPU first")
     if wanted is not None and wanted is not CPU and copy is False:

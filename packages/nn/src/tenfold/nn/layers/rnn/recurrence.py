@@ -67,9 +67,15 @@ def one_step(mode: str, input: Tensor, state: State, weights: list[Any]) -> Stat
 
 
 def _in_one_pass(mode: str, input: Tensor, state: State, weights: list[Any]) -> bool:
-    """Whether the device has a kernel for a step of these: plain tensors of one dtype whose sizes fit each other."""
+    """Whether the device has a kernel for a step of these: plain tensors of one dtype whose sizes fit each other.
+
+    Autocast gives the operator one dtype, a half type as PyTorch's list of a GPU has it for cells.
+    """
     key, (name, gates) = input._key, OPERATORS[mode]
-    if key is CPU or key.level is not None or key.override or STATE.layers or getattr(key.kernels, name) is None:
+    if key is CPU or key.level is not None or key.override or getattr(key.kernels, name) is None:
+        return False
+    cast = bool(STATE.layers) and tenfold.is_autocast_enabled(key.type)
+    if STATE.layers and not cast:
         return False
     if input.dim() != 2 or any(t.dim() != 2 or t.shape != (input.shape[0], state[0].shape[-1]) for t in state):
         return False
@@ -77,7 +83,7 @@ def _in_one_pass(mode: str, input: Tensor, state: State, weights: list[Any]) -> 
     shapes = (gates * H, input.shape[1]), (gates * H, H), (gates * H,), (gates * H,)
     if any(w is not None and tuple(w.shape) != shape for w, shape in zip(weights, shapes, strict=True)):
         return False
-    return all(t is None or (t._key is key and t.dtype is input.dtype) for t in (*state, *weights))
+    return all(t is None or (t._key is key and (cast or t.dtype is input.dtype)) for t in (*state, *weights))
 
 
 def run_direction(
