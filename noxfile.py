@@ -20,7 +20,7 @@ ROOT = Path(__file__).resolve().parent
 sys.path.insert(0, str(ROOT / "tools"))
 os.environ.pop("PYTHONPATH", None)  # a session sees what is installed in its environment
 
-from builder import builder, installer, new_environment  # noqa: E402
+from builder import builder, installer, new_environment, once  # noqa: E402
 from chosen import extras, gpu_commands, judges, named, needs_oracle, readme_program, skips, smoke_names, wheel  # noqa: E402
 from commands import each  # noqa: E402
 from next_version import copy_bumped  # noqa: E402
@@ -50,24 +50,20 @@ DECLARATIONS = PACKAGES["typing"].name  # of the operators, for type checkers
 nox.needs_version = ">=2024.4.15"
 nox.options.default_venv_backend = "uv|virtualenv"
 nox.options.reuse_venv = "yes"
+if hasattr(nox.options, "allow_parallel"):  # older ones run sessions one after the other
+    nox.options.allow_parallel = True
+# Those that take longest come first, after the quickest to fail: of sessions side by side none is left running alone at the end.
 nox.options.sessions = [
-    "lint", "types", "wheels", "release", "versions", "plugins", "examples", "docs", "cold", "oracle", "tests",
+    "lint", "types", "oracle", "tests", "cold", "docs", "examples", "plugins", "versions", "wheels", "release",
 ]  # fmt: skip
-
-_built: dict[bool, Path] = {}
-_released: list[Path] = []
 
 
 def wheelhouse(session: nox.Session, editable: bool) -> Path:
     """The folder with every package's and plugin's wheel, built once per run."""
-    if editable not in _built:
-        out = ROOT / ".nox" / "wheelhouse" / ("editable" if editable else "wheel")
-        shutil.rmtree(out, ignore_errors=True)
-        folders = [str(package.folder) for package in (*PACKAGES.values(), *PLUGINS.values())]
-        arguments = ["tools/build_wheels.py", str(out), *folders, *(["--editable"] if editable else [])]
-        session.run_install(builder(session), *arguments, external=True, silent=True)
-        _built[editable] = out
-    return _built[editable]
+    out = ROOT / ".nox" / "wheelhouse" / ("editable" if editable else "wheel")
+    folders = [str(package.folder) for package in (*PACKAGES.values(), *PLUGINS.values())]
+    arguments = ["tools/build_wheels.py", str(out), *folders, *(["--editable"] if editable else [])]
+    return once(out, lambda: session.run_install(builder(session), *arguments, external=True, silent=True))
 
 
 def install(session: nox.Session, chosen: Iterable[Package], *requirements: str, editable: bool = True) -> None:
@@ -91,6 +87,11 @@ def install_for_tests(
     own = {package.name for package in needed}
     further = [need for need in chosen.test_requires if distribution_name(need) not in own]
     install(session, needed, *requirements, *further, editable=editable)
+
+
+def at_once(session: nox.Session) -> int:
+    """How many processes a session may keep busy: every core, or one where nox runs sessions beside one another."""
+    return 1 if getattr(session, "parallel", False) else CORES  # nox has it since 2026
 
 
 def names_files(session: nox.Session) -> bool:
@@ -122,7 +123,7 @@ def examples(session: nox.Session) -> None:
     # Each in a process of its own: a program's modules have short names, such as `train`.
     programs = [path for path in sorted(ROOT.glob("examples/*/tests")) if path.parent.name not in PLUGINS]
     commands = {path.parent.name: ["pytest", str(path), *session.posargs] for path in programs}
-    each(session, commands, at_once=CORES, OMP_NUM_THREADS=dict.fromkeys(commands, "1"))
+    each(session, commands, at_once=at_once(session), OMP_NUM_THREADS=dict.fromkeys(commands, "1"))
 
 
 @nox.session
@@ -134,8 +135,9 @@ def tests(session: nox.Session, package: str) -> None:
     lenient = ["--doctest-ignore-import-errors"] if "gpu" in PACKAGES[package].extras else []
     places = [Path("packages") / package / folder for folder in ("tests", "src")]
     paths = [] if names_files(session) else [str(place) for place in places if place.exists()]
-    shared_out = PARALLEL if package in LONG and paths else ()
-    env = ONE_THREAD if shared_out else {}
+    long, alone = package in LONG and bool(paths), at_once(session) > 1
+    shared_out = PARALLEL if long and alone else ()
+    env = ONE_THREAD if long or not alone else {}
     session.run("pytest", *shared_out, "--doctest-modules", *lenient, *paths, *session.posargs, env=env)
 
 
@@ -172,7 +174,7 @@ def oracle(session: nox.Session) -> None:
     size = {package: sum(Path(file).stat().st_size for file in files) for package, files in found.items()}
     order = sorted((package for package in found if found[package]), key=lambda package: -size[package])
     commands = {package.short: ["pytest", *found[package], *session.posargs] for package in order}
-    each(session, commands, good, CORES, OMP_NUM_THREADS=dict.fromkeys(commands, "1"))
+    each(session, commands, good, at_once(session), OMP_NUM_THREADS=dict.fromkeys(commands, "1"))
 
 
 @nox.session
@@ -231,12 +233,8 @@ def types(session: nox.Session) -> None:
 def distributions(session: nox.Session) -> Path:
     """The folder with every package's source archive and the wheel built from it, made once per run."""
     out = ROOT / "dist"
-    if not _released:
-        shutil.rmtree(out, ignore_errors=True)
-        folders = [str(package.folder) for package in PACKAGES.values()]
-        session.run(builder(session), "tools/build_wheels.py", str(out), "--archives", *folders, silent=True)
-        _released.append(out)
-    return out
+    arguments = ["tools/build_wheels.py", str(out), "--archives", *(str(package.folder) for package in PACKAGES.values())]
+    return once(out, lambda: session.run(builder(session), *arguments, silent=True))
 
 
 @nox.session(venv_backend="none")
@@ -254,7 +252,7 @@ def wheels(session: nox.Session) -> None:
             together = closure(PACKAGES["tenfold"])
             session.run(python, "-m", "pip", "install", "--quiet", *(wheel(out, package) for package in together))
             session.run(python, "program.py")
-            session.run(python, "-m", "pip", "install", "--quiet", *built)
+            session.run(*installer(python)("install", "--quiet"), *built)
             session.run(python, "smoke.py", *smoke_names())
 
 
