@@ -6,7 +6,10 @@ import numpy as np
 import pytest
 
 import tenfold
+from tenfold.llvm import attention as forward, attention_gradient as backward, products, writer
 from tenfold.llvm.kernels import attention
+from tenfold.llvm.programs import Compiled
+from tenfold.llvm.writer import Registers
 
 RNG = np.random.default_rng(0)
 # heads, queries, keys, elements of a query and of a value, mask, whether later keys are unseen
@@ -144,6 +147,20 @@ def test_a_triangle_of_any_size(queries, keys):
         assert np.abs(have - want).max() < 1e-5 * max(
             1, np.abs(want).max()
         )  # of one query differences of sums that are equal remain
+
+
+@pytest.mark.parametrize("there", [Registers(32, 64), Registers(32, 16), Registers(16, 32)])
+def test_the_blocks_of_other_processors(monkeypatch, there):
+    for module in (attention, forward, products, writer):
+        monkeypatch.setattr(module, "registers", lambda: there)
+    for name, made in (("FORWARD", forward.forward), ("GRADIENT", backward.gradient)):
+        monkeypatch.setattr(attention, name, Compiled(f"attention elsewhere: {name}", made, vectors=True))
+    for queries, keys in ((50, 48), (100, 97)):
+        q, k, v, grad = (RNG.standard_normal((2, n, 32)).astype(np.float32) for n in (queries, keys, keys, queries))
+        out, sums = attention.fused_attention(q, k, v, None, True, None)
+        found = (out, sums, *attention.fused_attention_grad(grad, q, k, v, out, sums, None, True, None))
+        for have, want in zip(found, definition(q, k, v, None, True, grad), strict=True):
+            assert np.abs(have - want).max() < 1e-5 * np.abs(want).max()
 
 
 def test_keys_that_no_query_sees_may_hold_anything():

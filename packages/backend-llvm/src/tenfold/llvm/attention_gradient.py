@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
-from math import inf
+from math import inf, lcm
 
 from tenfold.llvm.attention import Attention, Blocks, changes, in_steps
 from tenfold.llvm.blocks import STEPS, TURNED
 from tenfold.llvm.lowering import literal
+from tenfold.llvm.storage import Stored
 
-QUERIES, KEYS = 96, 48  # of a block: multiples of all tiles' rows and widths
+QUERIES = 96  # of a block: a multiple of all tiles' rows
+
+
+def keys_of_a_block(stored: Stored) -> int:
+    """A multiple of all tiles' rows and widths, and of whole steps: the last step of a row must not reach into the next one."""
+    return lcm(48, in_steps(stored))
 
 
 def gradient(a: Attention) -> str:
@@ -19,11 +25,12 @@ def gradient(a: Attention) -> str:
     outer heads, inner heads and rows; inner heads, queries, keys, factor.
     """
     arrays = ["sums", "deltas", "q", "k", "v", "g", "out", "dq", "dk", "dv", *(["mask"] if a.mask else [])]
-    w = Blocks(a, arrays, (QUERIES, KEYS), ("sums", "deltas"))
+    block = keys_of_a_block(a.stored)
+    w = Blocks(a, arrays, (QUERIES, block), ("sums", "deltas"))
     f, v, t = w.f, w.v, w.t
     k_turned, v_turned, q, g, p, ds = (
         f.variable(f"[{n} x {t}]")
-        for n in (KEYS * a.query, KEYS * a.value, QUERIES * a.query, QUERIES * a.value, *[QUERIES * KEYS] * 2)
+        for n in (block * a.query, block * a.value, QUERIES * a.query, QUERIES * a.value, *[QUERIES * block] * 2)
     )
     with f.loop("%lo", "%hi") as head:
         outer, inner = f.split(head, w.inner)
@@ -35,8 +42,8 @@ def gradient(a: Attention) -> str:
             with f.loop(0, count) as i:
                 for d in range(0, width, v.lanes):
                     v.store("zeroinitializer", v.place(w.row(name, own[name], i), d))
-        with f.loop(0, w.keys, KEYS) as start:
-            n = f.least(KEYS, f.sub(w.keys, start))
+        with f.loop(0, w.keys, block) as start:
+            n = f.least(block, f.sub(w.keys, start))
             w.turned("k", own["k"], start, n, k_turned, a.query)
             w.turned("v", own["v"], start, n, v_turned, a.value)
             with f.loop(start if a.causal else 0, w.queries, QUERIES) as first:
@@ -48,9 +55,9 @@ def gradient(a: Attention) -> str:
                 w.scores(ds, g, a.value, v_turned, (count, n), ahead)
                 with f.loop(0, count) as i:
                     query = f.add(first, i)
-                    _row(w, own.get("mask", ""), (query, start, n), v.place(p, f.mul(i, KEYS)), v.place(ds, f.mul(i, KEYS)),
+                    _row(w, own.get("mask", ""), (query, start, n), v.place(p, f.mul(i, block)), v.place(ds, f.mul(i, block)),
                          (v.place(sums, query), v.place(deltas, query)))  # fmt: skip
-                step = KEYS * w.size
+                step = block * w.size
                 turned, later = (TURNED, ahead), (STEPS, ahead)
                 at = {"dv": start, "dk": start, "k": start, "dq": first}
                 goals = {x: (w.row(x, own[x], row), w.steps[x][2]) for x, row in at.items()}
