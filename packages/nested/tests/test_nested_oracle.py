@@ -25,7 +25,7 @@ a.softmax(-1).values(); a.softmax(1).values(); a.log_softmax(-1).values(); a.pow
 (a * t.arange(12.).reshape(2, 2, 3)).values(); t.where(a > 1, a, -a).values(); a.to_padded_tensor(0)
 a.to_padded_tensor(-1., output_size=(2, 4, 3)); a.masked_fill(a > 1, 0).values(); a.squeeze(-1); a.unsqueeze(1).shape
 a.unsqueeze(-1).shape; a.chunk(2); a.chunk(3, -1)[1].values(); a.split(1, -1)[2].values(); a.clone()
-F.layer_norm(a, [3]).values(); F.rms_norm(a, [3]).values(); F.gelu(a).values(); F.silu(a).values(); t.ones_like(a).values()
+F.layer_norm(a, [3]).values(); F.rms_norm(a, [3]).values(); F.gelu(a / 4).values(); F.silu(a).values(); t.ones_like(a).values()
 a.is_same_size(b); t.autograd.grad((a * a).sum(), a)[0].values(); F.dropout(a, 0.).values()
 t.autograd.grad(a.to_padded_tensor(0).pow(3).sum(), a)[0].values()
 F.scaled_dot_product_attention(*[a.unflatten(-1, [1, 3]).transpose(1, 2)] * 3).transpose(1, 2).values()

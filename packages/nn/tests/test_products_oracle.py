@@ -45,7 +45,6 @@ def test_scaled_products(dtypes):
 def test_refusals():
     for call in (
         lambda lib, a, b, one: lib._scaled_mm(a, b[:, :16].t(), one, one),
-        lambda lib, a, b, one: lib._scaled_mm(a, b.t(), one.double(), one),
         lambda lib, a, b, one: lib._scaled_mm(a, b.t(), lib.ones(3), one),
         lambda lib, a, b, one: lib._scaled_mm(a.float(), b.t(), one, one),
         lambda lib, a, b, one: lib._scaled_mm(a, b.t(), one, one, bias=lib.ones(3), out_dtype=lib.float32),
@@ -58,3 +57,10 @@ def test_refusals():
                 call(lib, a, b, lib.tensor(1.0))
             kinds.append(error.type)
         assert kinds[0] is kinds[1]
+
+
+def test_scales_of_double_precision_are_refused():
+    a, b = (x.to(tenfold.float8_e4m3fn) for x in matrices(tenfold, "float32"))
+    one = tenfold.tensor(1.0)
+    with pytest.raises(ValueError, match="scal"):  # as PyTorch does on processors without products of 8-bit numbers
+        tenfold._scaled_mm(a, b.t(), one.double(), one)

@@ -103,7 +103,8 @@ def test_ldexp_by_an_exponent_of_another_precision(dtype: str, exponent: str) ->
                 for lib in (tenfold, torch)
             )
             assert str(ours.dtype).split(".")[1] == str(theirs.dtype).split(".")[1]
-            np.testing.assert_allclose(np.array(ours.tolist()), np.array(theirs.tolist()), rtol=1e-7)
+            # A rounding of float32, by which PyTorch's powers differ from one processor to another; 1e-7 is less than one.
+            np.testing.assert_allclose(np.array(ours.tolist()), np.array(theirs.tolist()), rtol=2**-23)
 
 
 def test_inner_products_convert_nothing_for_their_output() -> None:
