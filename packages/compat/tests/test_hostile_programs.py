@@ -7,17 +7,8 @@ import sys
 
 import pytest
 
-PRELUDE = "from tenfold import as_torch; as_torch.install(); import warnings, torch, tenfold\n"
 
-
-def run(code: str) -> None:
-    done = subprocess.run(
-        [sys.executable, "-W", "error", "-c", PRELUDE + code], capture_output=True, text=True, timeout=100, check=False
-    )
-    assert done.returncode == 0, done.stderr
-
-
-def test_functions_that_programs_replace_are_what_layers_call():
+def test_functions_that_programs_replace_are_what_layers_call(run):
     run("""
 from unittest import mock
 from torch import nn
@@ -34,7 +25,7 @@ for name, layer in dict(
 """)
 
 
-def test_methods_of_tensors_can_be_replaced_before_their_first_call():
+def test_methods_of_tensors_can_be_replaced_before_their_first_call(run):
     run("""
 plain = torch.Tensor.__add__
 torch.Tensor.__add__ = lambda self, other: plain(self, other) * 2
@@ -49,7 +40,7 @@ assert torch.ones(1).relu().item() == 1
 """)
 
 
-def test_modules_of_a_program_s_own_lie_below_torch():
+def test_modules_of_a_program_s_own_lie_below_torch(run):
     run("""
 import sys, types
 own = sys.modules["torch.my_extension"] = types.ModuleType("torch.my_extension")
@@ -58,7 +49,7 @@ assert found is own and torch.my_extension is own
 """)
 
 
-def test_classes_say_where_they_are_and_what_they_are_made_of():
+def test_classes_say_where_they_are_and_what_they_are_made_of(run):
     run("""
 import inspect, os, pickle
 from torch import nn
@@ -76,7 +67,7 @@ assert pickle.loads(pickle.dumps(parameter)).note == 3
 """)
 
 
-def test_functions_are_listed_by_the_module_that_programs_have():
+def test_functions_are_listed_by_the_module_that_programs_have(run):
     run("""
 from torch.overrides import get_overridable_functions, resolve_name, TorchFunctionMode
 assert torch.add in get_overridable_functions()[torch]
@@ -88,7 +79,7 @@ with DeviceContext(torch.device("meta")):
 """)
 
 
-def test_what_is_compiled_elsewhere_can_be_asked_for():
+def test_what_is_compiled_elsewhere_can_be_asked_for(run):
     run("""
 import importlib.util
 from torch.optim.optimizer import ParamsT, StateDict
@@ -109,7 +100,7 @@ for use, kind in refused:
 """)
 
 
-def test_settings_of_the_compiler_are_changed_for_a_while():
+def test_settings_of_the_compiler_are_changed_for_a_while(run):
     run("""
 import torch._dynamo
 with torch._dynamo.config.patch(suppress_errors=True):
@@ -127,12 +118,12 @@ else:
 """)
 
 
-def test_hub_lends_its_progress_bar():
+def test_hub_lends_its_progress_bar(run):
     pytest.importorskip("tqdm")
     run("""assert torch.hub.tqdm is __import__("tqdm").tqdm""")
 
 
-def test_names_that_libraries_borrow():
+def test_names_that_libraries_borrow(run):
     run("""
 from torch import TensorType
 import torch.cuda.amp
@@ -149,7 +140,7 @@ else:
 """)
 
 
-def test_every_dtype_is_pickled_under_either_name():
+def test_every_dtype_is_pickled_under_either_name(run):
     check = "import pickle; from tenfold.types import dtypes; assert all(pickle.loads(pickle.dumps(d)) is d for d in dtypes.ALL)"
     run(check)
     subprocess.run([sys.executable, "-c", check], check=True, timeout=100)

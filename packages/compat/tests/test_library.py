@@ -1,18 +1,7 @@
 """Operators under PyTorch's internal names, and those that a program defines itself: `torch.ops`, `torch.library`."""
 
-import subprocess
-import sys
 
-PRELUDE = "from tenfold import as_torch; as_torch.install(); import warnings, torch, tenfold\n"
-
-
-def run(code):
-    done = subprocess.run([sys.executable, "-W", "error", "-c", PRELUDE + code], capture_output=True, text=True, timeout=100)
-    assert done.returncode == 0, done.stderr
-    return done.stdout
-
-
-def test_operators_by_pytorchs_internal_names():
+def test_operators_by_pytorchs_internal_names(run):
     run("""
 import pickle, sys
 aten, x = torch.ops.aten, torch.tensor([[1.0, -2.0]])
@@ -37,7 +26,7 @@ assert not hasattr(torch.ops.torchvision, "nms")
 """)
 
 
-def test_operators_of_a_programs_own():
+def test_operators_of_a_programs_own(run):
     run("""
 from torch import library as L
 
@@ -75,7 +64,7 @@ assert z.grad.tolist() == [5.0] * 2
 """)
 
 
-def test_libraries_of_operators_by_schema():
+def test_libraries_of_operators_by_schema(run):
     run("""
 from torch import library
 lib = library.Library("other", "DEF")

@@ -1,20 +1,9 @@
 """The modules that programs import under PyTorch's names: what works works, and what does not says so when it is used."""
 
-import subprocess
-import sys
-
 import pytest
 
-PRELUDE = "from tenfold import as_torch; as_torch.install(); import warnings, torch, tenfold\n"
 
-
-def run(code):
-    done = subprocess.run([sys.executable, "-W", "error", "-c", PRELUDE + code], capture_output=True, text=True, timeout=100)
-    assert done.returncode == 0, done.stderr
-    return done.stdout
-
-
-def test_what_programs_import():
+def test_what_programs_import(run):
     run("""
 from torch.distributed import init_process_group, destroy_process_group, ReduceOp
 from torch.nn.parallel import DistributedDataParallel as DDP, DataParallel
@@ -40,7 +29,7 @@ import torch.hub
 """)
 
 
-def test_questions_are_answered_truthfully():
+def test_questions_are_answered_truthfully(run):
     run("""
 assert torch.distributed.is_available() is False and torch.distributed.is_initialized() is False
 assert torch.jit.is_scripting() is False and torch.jit.is_tracing() is False
@@ -64,7 +53,7 @@ assert issubclass(torch.cuda.OutOfMemoryError, RuntimeError) and torch.cuda.OutO
         ("torch.nn.parallel.DistributedDataParallel(torch.nn.Identity())", "tenfold-distributed"),
     ],
 )
-def test_what_is_missing_names_its_package(use, package):
+def test_what_is_missing_names_its_package(run, use, package):
     run(f"""
 try:
     {use}
@@ -75,7 +64,7 @@ else:
 """)
 
 
-def test_compile_and_script_return_what_they_are_given_and_say_so_once():
+def test_compile_and_script_return_what_they_are_given_and_say_so_once(run):
     run("""
 import warnings
 with warnings.catch_warnings(record=True) as seen:
@@ -117,7 +106,7 @@ assert first(1) == second(1) == Module().method() == 1 and torch.jit.annotate(li
 """)
 
 
-def test_grad_scaler_without_cuda_is_off():
+def test_grad_scaler_without_cuda_is_off(run):
     run("""
 if not torch.cuda.is_available():
     with warnings.catch_warnings(record=True) as seen:
@@ -129,7 +118,7 @@ if not torch.cuda.is_available():
 """)
 
 
-def test_sdpa_kernels_may_be_chosen():
+def test_sdpa_kernels_may_be_chosen(run):
     run("""
 from torch.nn.attention import SDPBackend, sdpa_kernel
 q = torch.ones(1, 2, 3, 4)
@@ -141,7 +130,7 @@ assert torch.backends.cuda.flash_sdp_enabled()
 """)
 
 
-def test_types_of_tensors():
+def test_types_of_tensors(run):
     run("""
 assert isinstance(torch.ones(1), torch.FloatTensor) and not isinstance(torch.ones(1), torch.LongTensor)
 assert torch.ones(1).type() == "torch.FloatTensor" and torch.ones(1).type(torch.DoubleTensor).dtype is torch.float64
@@ -152,7 +141,7 @@ assert isinstance(torch.ones(1), Variable) and Variable(torch.ones(1), requires_
 """)
 
 
-def test_what_libraries_on_top_of_pytorch_import():
+def test_what_libraries_on_top_of_pytorch_import(run):
     run("""
 from torch.utils._foreach_utils import _group_tensors_by_device_and_dtype
 from torch.autograd.profiler import EventList, emit_nvtx, record_function
@@ -171,7 +160,7 @@ with emit_nvtx(enabled=False):
 """)
 
 
-def test_a_group_of_one_process_has_a_store():
+def test_a_group_of_one_process_has_a_store(run):
     run("""
 import datetime
 from torch.distributed import DistStoreError, HashStore, PrefixStore, TCPStore
@@ -197,7 +186,7 @@ else:
 """)
 
 
-def test_trace_runs_checks_and_replays():
+def test_trace_runs_checks_and_replays(run):
     run("""
 import copy
 net = torch.nn.Sequential(torch.nn.Linear(2, 3), torch.nn.Tanh()).eval()
@@ -227,7 +216,7 @@ assert torch.equal(both(x), net(x))
         ("torch.jit.trace(lambda x: x * torch.rand(1), torch.ones(1))", "does not match the corresponding output"),
     ],
 )
-def test_trace_says_what_it_cannot_take(use, error):
+def test_trace_says_what_it_cannot_take(run, use, error):
     run(f"""
 try:
     {use}
@@ -238,7 +227,7 @@ else:
 """)
 
 
-def test_paths_that_libraries_import():
+def test_paths_that_libraries_import(run):
     run("""
 from torch.distributed.tensor import DTensor, Shard
 from torch.distributed._composable.fsdp import fully_shard
@@ -271,13 +260,13 @@ else:
 """)
 
 
-def test_torch_is_an_attribute_of_torchvision():
+def test_torch_is_an_attribute_of_torchvision(run):
     pytest.importorskip("tenfold.vision")
     run("import torchvision; assert torchvision.torch is torch")
 
 
 @pytest.mark.parametrize("kind", ["xpu", "mps", "mtia"])
-def test_devices_that_are_not_there(kind):
+def test_devices_that_are_not_there(run, kind):
     run(f"""
 module = torch.{kind}
 assert module.is_available() is False and module.device_count() == 0
@@ -291,7 +280,7 @@ else:
 """)
 
 
-def test_batches_as_libraries_ask_for_them():
+def test_batches_as_libraries_ask_for_them(run):
     run("""
 from torch._C._functorch import _add_batch_dim, _remove_batch_dim, get_unwrapped, is_batchedtensor, maybe_get_level
 x, seen = torch.arange(6.0).view(2, 3), []
@@ -306,7 +295,7 @@ assert seen == [(True, True, x.shape)] and not is_batchedtensor(x) and not torch
 """)
 
 
-def test_text_of_tensors_by_internal_names():
+def test_text_of_tensors_by_internal_names(run):
     run("""
 from torch._tensor_str import PRINT_OPTS, _add_suffixes, _tensor_str, printoptions
 x = torch.tensor([1.5, 2.0])
@@ -316,7 +305,7 @@ with printoptions(precision=1):
 """)
 
 
-def test_transforms_have_the_private_name_that_libraries_import():
+def test_transforms_have_the_private_name_that_libraries_import(run):
     pytest.importorskip("tenfold.distributions")
     run(
         "import torch\nfrom torch.distributions.transforms import _clipped_sigmoid\n"
@@ -324,7 +313,7 @@ def test_transforms_have_the_private_name_that_libraries_import():
     )
 
 
-def test_names_that_libraries_ask_for_before_they_do_anything():
+def test_names_that_libraries_ask_for_before_they_do_anything(run):
     run(
         "import torch\n"
         "assert torch.distributed.rpc.is_available() is False\nimport torch.distributed.autograd\n"
@@ -335,7 +324,7 @@ def test_names_that_libraries_ask_for_before_they_do_anything():
     )
 
 
-def test_loaded_modules_can_be_looked_up():
+def test_loaded_modules_can_be_looked_up(run):
     run("""
 import importlib, importlib.util
 for name in (
@@ -349,7 +338,7 @@ for name in (
 """)
 
 
-def test_modules_are_not_quantized_and_can_be_asked_for_it():
+def test_modules_are_not_quantized_and_can_be_asked_for_it(run):
     run("""
 from torch.ao.quantization import DeQuantStub, FakeQuantizeBase, ObserverBase, QuantStub, QuantWrapper, quantize_dynamic
 from torch.quantization import QuantStub as older
@@ -365,7 +354,7 @@ else:
 """)
 
 
-def test_modules_of_the_compiled_kind_run_as_python():
+def test_modules_of_the_compiled_kind_run_as_python(run):
     run("""
 class Net(torch.jit.ScriptModule):
     def __init__(self):
@@ -384,7 +373,7 @@ assert isinstance(traced, torch.jit.TopLevelTracedModule) and traced.training an
 """)
 
 
-def test_layouts_that_libraries_ask_for():
+def test_layouts_that_libraries_ask_for(run):
     run("""
 from torch._prims_common import make_contiguous_strides_for, suggest_memory_format
 x = torch.ones(2, 3, 4, 4)

@@ -12,13 +12,7 @@ PRELUDE = (
 )
 
 
-def run(code):
-    done = subprocess.run([sys.executable, "-c", PRELUDE + code], capture_output=True, text=True, timeout=100)
-    assert done.returncode == 0, done.stderr
-    return done.stdout
-
-
-def test_modules_are_tenfolds_own():
+def test_modules_are_tenfolds_own(run):
     run("""
 for name in "nn nn.functional nn.modules nn.init optim optim.lr_scheduler autograd utils backends.cudnn".split():
     assert importlib.import_module(f"torch.{name}") is importlib.import_module(f"tenfold.{name}"), name
@@ -27,7 +21,7 @@ assert torch.nn.Module.__call__ is tenfold.nn.Module.__call__
 """)
 
 
-def test_versions():
+def test_versions(run):
     run("""
 assert torch.__version__ == torch.version.__version__ == importlib.metadata.version("torch") != tenfold.__version__
 assert "tenfold" in torch.__version__  # which says who it is
@@ -36,7 +30,7 @@ assert torch.version.cuda is None and importlib.metadata.distribution("torch").m
 """)
 
 
-def test_what_is_printed():
+def test_what_is_printed(run):
     said = run(
         "print(torch.zeros(1).double(), torch.int64, torch.Size([2]), torch.strided, torch.channels_last, repr(torch.long))"
     )
@@ -47,7 +41,7 @@ def test_what_is_printed():
 
 
 @pytest.mark.parametrize("name", ["torch.surely", "torch.nn.surely", "torch.utils.data.surely", "torch.jit.surely"])
-def test_a_missing_module(name):
+def test_a_missing_module(run, name):
     run(f"""
 assert importlib.util.find_spec({name!r}) is None
 try:
@@ -59,7 +53,7 @@ else:
 """)
 
 
-def test_a_missing_name():
+def test_a_missing_name(run):
     run("""
 for owner in (torch, torch.nn, torch.nn.functional, torch.utils, torch.optim):
     assert not hasattr(owner, "surely")
@@ -70,7 +64,7 @@ for owner in (torch, torch.nn, torch.nn.functional, torch.utils, torch.optim):
 """)
 
 
-def test_star_brings_public_names():
+def test_star_brings_public_names(run):
     run("""
 names = {}
 exec("from torch import *", names)
@@ -88,7 +82,7 @@ def test_nothing_here_is_torch():
     assert "tenfold" not in {d.version.rpartition("+")[2] for d in importlib.metadata.distributions(name="torch")}
 
 
-def test_classes_are_called_as_pytorchs():
+def test_classes_are_called_as_pytorchs(run):
     run("""
 import copy, io, pickle
 assert str(torch.Tensor) == "<class 'tenfold.Tensor'>" and str(torch.Size) == "<class 'torch.Size'>"
@@ -122,7 +116,7 @@ assert torch.typename(torch.ones(1)) == "torch.FloatTensor"
 """)
 
 
-def test_annotations_of_renamed_layers_can_be_looked_up():
+def test_annotations_of_renamed_layers_can_be_looked_up(run):
     run("""
 import typing, torch
 class Own(torch.nn.Linear):
@@ -164,7 +158,7 @@ HOMES = {
 }
 
 
-def test_public_names_say_where_pytorch_has_them():
+def test_public_names_say_where_pytorch_has_them(run):
     run(f"""
 import pickle
 for home, names in {HOMES!r}.items():
@@ -176,7 +170,7 @@ for home, names in {HOMES!r}.items():
 """)
 
 
-def test_the_tensors_class_is_written_as_pytorchs():
+def test_the_tensors_class_is_written_as_pytorchs(run):
     run("""
 import io
 file = io.BytesIO()
@@ -187,7 +181,7 @@ assert torch.load(io.BytesIO(file.getvalue()), weights_only=False) == [torch.Ten
 
 
 @pytest.mark.parametrize("when", ["before", "after"])
-def test_tables_of_engines_by_a_classs_module_find_pytorchs_row(tmp_path, when):
+def test_tables_of_engines_by_a_classs_module_find_pytorchs_row(run, tmp_path, when):
     """Written as autoray and opt_einsum keep them."""
     for folder, file, text in (
         ("autoray", "autoray", "kinds = {}\ndef register_backend(cls, name): kinds[cls] = name\n"),
@@ -204,7 +198,7 @@ def test_tables_of_engines_by_a_classs_module_find_pytorchs_row(tmp_path, when):
     assert done.returncode == 0, done.stderr
 
 
-def test_objects_pickled_by_name_come_back():
+def test_objects_pickled_by_name_come_back(run):
     run("""
 import copy, pickle
 model = torch.nn.Linear(2, 1)
@@ -221,7 +215,7 @@ for kind in (torch.Tensor, torch.optim.Adam, torch.utils.data.DataLoader, torch.
 """)
 
 
-def test_exceptions_of_other_threads_are_raised_again():
+def test_exceptions_of_other_threads_are_raised_again(run):
     run("""
 from torch._utils import ExceptionWrapper, KeyErrorMessage
 class Demanding(Exception):
