@@ -154,6 +154,8 @@ class Blocks:
 
     def __init__(self, a: Attention, arrays: list[str], block: tuple[int, int], single: tuple[str, ...] = ("sums",)) -> None:
         self.a, self.f, (self.rows, self.columns) = a, Function(HEAD), block
+        if self.columns % in_steps(a.stored):  # the exponentials of a row would run into the next
+            raise ValueError(f"a block of {self.columns} keys is no number of whole steps of {in_steps(a.stored)}")
         self.tiles = [side_tile(a.stored, self.columns), side_tile(a.stored, a.query), side_tile(a.stored, a.value)]
         self.v = Vectors(self.f, a.stored, self.tiles[0].lanes)
         self.t, self.size = a.stored.memory, a.stored.size
