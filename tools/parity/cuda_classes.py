@@ -1,0 +1,106 @@
+"""What PyTorch's test classes need to be made for the device "cuda": put in place of the judge's own, which knows the CPU only.
+
+`torchtests_on_cuda.py` copies the judge and lets its support files call `devices`, `decorators` and `facts` at their ends.
+"""
+
+from __future__ import annotations
+
+import functools
+import json
+import os
+import re
+import unittest
+from collections.abc import Callable
+from typing import Any
+
+DEVICE = "cuda:0"
+LARGEST_GB = 1  # of what a test may hold: the interpreter's memory is the host's, and slow
+
+
+def start() -> None:
+    """The device, in this interpreter: a GPU or Triton's interpreter, which says that it is one."""
+    import on_cuda  # type: ignore[import-not-found] # beside this file, whose folder is on the path by now
+
+    on_cuda.start()
+    import tenfold
+
+    if not tenfold.cuda.is_available():
+        tenfold.cuda.is_available = lambda: True
+
+
+def as_cuda(text: str) -> str:
+    """The judge's file of classes, which makes them for one device, with the other one's name."""
+    head, mark, tail = text.partition("# ---------------------------------------------------------------- decorators")
+    assert mark, "the judge's common_device_type.py has no part of decorators any more"
+    for old, new in (('"cpu"', '"cuda"'), ("_cpu", "_cuda"), ('"CPU"', '"CUDA"')):
+        assert old in head, f"the judge's common_device_type.py has no {old} any more"
+        head = head.replace(old, new)
+    return head + mark + tail + "\n__import__('cuda_classes').install(globals())\n"
+
+
+def install(classes: dict[str, Any]) -> None:
+    """Into the namespace of the copied common_device_type.py."""
+    base = classes["DeviceTypeTestBase"]
+    base.get_primary_device = base._init_and_get_primary_device = classmethod(lambda cls: DEVICE)
+    base.get_all_devices = classmethod(lambda cls: [DEVICE])
+    classes["CUDATestBase"] = base
+    classes["get_all_device_types"] = lambda: ["cpu", "cuda"]
+    classes["_one"] = functools.partial(_made, classes["_one"])
+    keep = classes["_keep"]
+    for name, why in {
+        "onlyCPU": "for the CPU",
+        "skipCUDAIfNotRocm": "for AMD",
+        "skipCUDAIfNoMiopen": "for AMD",
+        "skipCUDAIfNotMiopenSuggestNHWC": "for AMD",
+        "expectedFailureCUDA": "PyTorch fails there",
+    }.items():
+        classes[name] = unittest.skip(why)
+    classes["onlyCUDA"] = classes["onlyCUDAAndPRIVATEUSE1"] = _of_cuda
+    classes["onlyOn"] = lambda device: keep if "cuda" in device else unittest.skip(f"for {device}")
+    classes["skipCUDAIf"] = lambda dep, reason: unittest.skip(reason) if dep is True else keep
+    classes["skipIf"] = lambda dep, reason, device_type=None: (
+        unittest.skip(reason) if dep is True and device_type in (None, "cuda") else keep
+    )
+    for name in ("skipCPUIf", "skipCPUIfNoMklSparse", "skipCPUIfNoMkldnn"):
+        classes[name] = keep
+    classes["largeTensorTest"] = _large
+    classes["has_cusolver"] = lambda: True
+
+
+def facts(names: dict[str, Any]) -> None:
+    """Into the namespace of the copied common_cuda.py: a GPU of compute capability 9.0."""
+    import torch
+
+    missing = names["__getattr__"]
+    names.update(TEST_CUDA=True, TEST_MAGMA=True, CUDA_DEVICE=torch.device(DEVICE), _get_torch_cuda_version=lambda: (13, 0))
+    names["__getattr__"] = lambda name: bool(re.fullmatch(r"(SM[5-9]\d|CUDA1\d)OrLater", name)) or missing(name)
+
+
+def _of_cuda(test: Any) -> Any:
+    test.of_cuda = True
+    return test
+
+
+def _large(size: Any, device: Any = None, inductor: Any = None) -> Callable[[Any], Any]:
+    parts = re.fullmatch(r"([\d.]+)\s*([KMG]?)B", str(size), re.IGNORECASE)
+    powers = {"": 0, "K": 1, "M": 2, "G": 3}
+    gigabytes = float(parts[1]) * 1024 ** (powers[parts[2].upper()] - 3) if parts else LARGEST_GB + 1.0
+    return (lambda test: test) if gigabytes <= LARGEST_GB else unittest.skip(f"needs {size} of memory")
+
+
+def _made(one: Callable[..., None], cls: Any, name: str, test: Any, kwargs: Any, decorators: Any, dtype: Any) -> None:
+    """Make a test for a device as the judge does, on `cuda:0`, and note whether the CPU has it as well."""
+
+    def placed(test: Any) -> Any:
+        @functools.wraps(test)
+        def run(self: Any, **given: Any) -> Any:
+            return test(self, **given | ({"device": DEVICE} if given.get("device") == "cuda" else {}))
+
+        return run
+
+    one(cls, name, test, kwargs, [*decorators, placed], dtype)
+    table = getattr(test, "dtypes", {})
+    here = table.get("cpu", table.get("all", ()))
+    alone = getattr(test, "of_cuda", False) or ("cuda" in table and dtype is not None and dtype not in here)
+    with open(os.environ["TORCHTESTS_MADE"], "a") as notes:
+        print(json.dumps([f"{cls.__name__}.{name}", alone]), file=notes)

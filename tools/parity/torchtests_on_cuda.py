@@ -1,0 +1,143 @@
+"""PyTorch's own tests on the device "cuda": `python tools/parity/torchtests_on_cuda.py PATH/torchtests [--file NAME]... [-v]`.
+
+The judge in that folder runs PyTorch's test files on Tenfold's CPU; here its classes for any device are made for "cuda", a GPU or
+Triton's interpreter, in a copy of it. What counts are the tests that PyTorch passes on a CPU and the device has as well, and
+those for CUDA alone. A test that is skipped, or is for another device, counts nowhere and is named by its reason.
+"""
+
+from __future__ import annotations
+
+import argparse
+import collections
+import json
+import os
+import re
+import shutil
+import sys
+import tempfile
+from pathlib import Path
+from typing import Any
+
+HERE = Path(__file__).parent
+Outcome = dict[str, Any]  # a test's status, and of one that fails its error
+
+# Differences that stay: (tests, what they say, why). Each is a failure that is looked for, counted apart.
+KNOWN: list[tuple[str, str, str]] = []
+
+
+def copied(judge: Path, folder: Path) -> Any:
+    """The judge's `run` out of a copy whose support files make tests for the device."""
+    shutil.copytree(judge, folder, ignore=shutil.ignore_patterns("__pycache__"))
+    edits = {
+        "support/common_device_type.py": lambda text: _classes().as_cuda(text),
+        "support/common_cuda.py": lambda text: text + "\n__import__('cuda_classes').facts(globals())\n",
+        "support/common_utils.py": lambda text: _replaced(text, "TEST_MKL = TEST_CUDA =", "TEST_CUDA = True\nTEST_MKL ="),
+        "site/sitecustomize.py": lambda text: text + f"    sys.path.append({str(HERE)!r})\n    __import__('cuda_classes').start()\n",
+        "run.py": lambda text: _replaced(text, ', CUDA_VISIBLE_DEVICES=""', ""),
+    }
+    for name, edit in edits.items():
+        path = folder / name
+        path.write_text(edit(path.read_text()))
+    sys.path.insert(0, str(folder))
+    return __import__("run"), __import__("causes")
+
+
+def _classes() -> Any:
+    import cuda_classes  # type: ignore[import-not-found] # beside this file
+
+    return cuda_classes
+
+
+def _replaced(text: str, old: str, new: str) -> str:
+    assert old in text, f"the judge's file has no {old!r} any more"
+    return text.replace(old, new)
+
+
+def expected(path: Path) -> dict[str, dict[str, str]]:
+    """{file: {a test's name on the device: its name on the CPU}} of what PyTorch passes."""
+    table: dict[str, dict[str, str]] = {}
+    for file, classes in json.loads(path.read_text()).items():
+        names = {f"{c[:-3]}CUDA.{re.sub('_cpu(?=_|$)', '_cuda', t)}": f"{c}.{t}" for c in classes if c.endswith("CPU") for t in classes[c]}
+        if names:
+            table[file] = names
+    return table
+
+
+def counted(names: dict[str, str], made: dict[str, bool], results: dict[str, Outcome], run: Any, meta: Outcome) -> dict[str, Outcome]:
+    """The tests that count, with what came of them."""
+    found: dict[str, Outcome] = {}
+    for name in [*names, *(n for n, alone in made.items() if alone and n not in names)]:
+        outcome = results.get(name) or run.why_absent(name, meta)
+        if name not in made and outcome.get("msg") == "the test was not made":  # of a dtype, or class, that the device has not
+            continue
+        if outcome["status"] in ("pass", "fail"):
+            found[name] = outcome
+    return found
+
+
+def known(name: str, outcome: Outcome) -> str:
+    """Why a failure is one that stays, or nothing."""
+    told = f"{outcome.get('type')}: {outcome.get('msg')}"
+    return next((why for tests, words, why in KNOWN if re.search(tests, name) and re.search(words, told)), "")
+
+
+def main() -> int:
+    options = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    options.add_argument("judge", type=Path)
+    options.add_argument("--file", action="append", help="test_torch, nn/test_pooling, ... (default: all)")
+    options.add_argument("--match", default="", help="regular expression on Class.name")
+    options.add_argument("--seconds", type=float, default=60, help="a test's limit")
+    options.add_argument("--limit", type=float, default=3600, help="a file's limit")
+    options.add_argument("--src", default=os.environ.get("TORCHTESTS_SRC", "/tmp/torchtests-src"), help="where PyTorch's files are put")
+    options.add_argument("--json", type=Path, help="write every result here")
+    options.add_argument("--keep", help="a folder for what the tests print")
+    options.add_argument("-v", action="store_true", help="name each test that fails")
+    a = options.parse_args()
+    a.engine, a.python, a.messages = "tenfold", sys.executable, "compare"
+    tests, only = expected(a.judge / "baseline_torch.json"), a.match
+    a.match = f"(?=.*{only})^\\w+CUDA\\." if only else "^\\w+CUDA\\."
+    causes_of: dict[Any, list[tuple[str, str, Outcome]]] = collections.defaultdict(list)
+    reasons: collections.Counter[str] = collections.Counter()
+    skips: collections.Counter[str] = collections.Counter()
+    passed = total = 0
+    everything: dict[str, Any] = {}
+    with tempfile.TemporaryDirectory() as temporary:
+        run, causes = copied(a.judge, Path(temporary) / "judge")
+        files = a.file or sorted(tests)
+        run.checkout(a.src, files)
+        for file in files:
+            notes = Path(temporary) / "made"
+            notes.write_text("")
+            os.environ["TORCHTESTS_MADE"] = str(notes)
+            _, results, meta = run.one(file, a, a.src)
+            made = dict(json.loads(line) for line in notes.read_text().splitlines())
+            names = {n: c for n, c in tests.get(file, {}).items() if re.search(only, n)}
+            found = counted(names, {n: alone for n, alone in made.items() if re.search(only, n)}, results, run, meta)
+            stay = {n: why for n, o in found.items() if o["status"] == "fail" and (why := known(n, o))}
+            good = sum(o["status"] == "pass" for o in found.values())
+            passed, total = passed + good, total + len(found) - len(stay)
+            reasons.update(stay.values())
+            skips.update(o["why"] for o in results.values() if o["status"] in ("skip", "out"))
+            late = "   LATE" if meta.get("late") else ""
+            load = f"   LOAD: {meta['load'][:300]}" if meta.get("load") else ""
+            print(f"{file:34} {good:5} / {len(found) - len(stay):5}   known {len(stay):3}  {meta['seconds']:6.0f} s{late}{load}", flush=True)
+            for n, o in sorted(found.items()):
+                if o["status"] == "fail" and n not in stay:
+                    causes_of[causes.group(o)].append((file, n, o))
+                    if a.v:
+                        print(f"    {n}: {o.get('type')}: {(o.get('msg') or '')[:200]!r} {o.get('line', '')[:140]}", flush=True)
+            everything[file] = {"meta": meta, "tests": results, "counted": sorted(found), "known": stay}
+    if a.json:
+        a.json.write_text(json.dumps(everything))
+    for (kind, what), rows in sorted(causes_of.items(), key=lambda item: -len(item[1])):
+        file, name, o = rows[0]
+        print(f"{len(rows):5} {kind}: {what}\n        {file}::{name}  {(o.get('line') or '')[:140]}")
+    for title, table in (("known", reasons), ("skipped", skips)):
+        for why, n in table.most_common():
+            print(f"{n:5} {title}: {why}")
+    print(f"{passed} of {total}")
+    return 1 if passed < total or not total else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
