@@ -29,6 +29,13 @@ def test_the_cpus_default_is_bfloat16(x):
         assert x.mm(x).dtype is tenfold.bfloat16
 
 
+def test_a_device_type_may_have_an_index(x):
+    with tenfold.autocast("cpu:0", dtype=tenfold.float16):
+        assert x.mm(x).dtype is tenfold.float16
+        assert tenfold.is_autocast_enabled("cpu:0")
+    assert amp.is_autocast_available("cpu:0")
+
+
 def test_sensitive_operators_run_in_float32(x):
     with tenfold.autocast("cpu"):
         assert (x @ x).prod().dtype is tenfold.float32

@@ -28,6 +28,46 @@ def test_indices_on_the_cpu_follow_the_tensor():
         y[i] = x[i]
 
 
+def test_another_device_gives_a_shape_but_no_indices_along_a_dimension():
+    x, i = tenfold.arange(6.0, device="cuda").reshape(2, 3), tenfold.zeros(1, 3, dtype=tenfold.int64, device="cuda")
+    there = tenfold.zeros(3, 2)
+    assert x.view_as(there).tolist() == x.reshape_as(there).tolist() == [[0, 1], [2, 3], [4, 5]]
+    assert x[0].expand_as(there.T).tolist() == [[0, 1, 2]] * 2
+    for a, b in ((x, i.cpu()), (x.cpu(), i)):
+        with pytest.raises(RuntimeError, match=f"Expected tensor to have {a.device} Device, but got tensor with {b.device}"):
+            tenfold.take_along_dim(a, b, 0)
+
+
+def test_a_tensor_of_another_device_and_order_is_refused_for_its_order():
+    with pytest.raises(RuntimeError, match="diff expects prepend or append to be the same dimension as input"):
+        tenfold.ones(2, 3).diff(dim=0, prepend=tenfold.ones(3, device="cuda"))
+    with pytest.raises(RuntimeError, match="at least two devices"):
+        tenfold.ones(2, 3).diff(dim=0, prepend=tenfold.ones(1, 3, device="cuda"))
+
+
+def test_typed_constructors_advise_the_other_ones():
+    with pytest.warns(UserWarning, match=r"torch.cuda.\*DtypeTensor constructors are no longer recommended"):
+        x = tenfold.cuda.FloatTensor([1, 2])
+    assert x.device.type == "cuda"
+    assert isinstance(tenfold.cuda.FloatTensor([1]), tenfold.cuda.FloatTensor)
+
+
+def test_an_output_says_on_which_device_its_factory_works():
+    makers = (
+        lambda out: tenfold.zeros(2, 3, out=out), lambda out: tenfold.full((2, 3), 1.0, out=out), lambda out: tenfold.eye(3, out=out),
+        lambda out: tenfold.arange(5, out=out), lambda out: tenfold.linspace(0, 1, 5, out=out), lambda out: tenfold.empty(4, out=out),
+    )  # fmt: skip
+    for make in makers:
+        out = tenfold.empty(0, device="cuda")
+        assert make(out) is out
+        assert out.shape == make(tenfold.empty(0)).shape
+        assert make is makers[-1] or out.cpu().equal(make(tenfold.empty(0)))
+    assert tenfold.randn(2, 3, out=out).shape == (2, 3)
+    assert sorted(tenfold.randperm(5, out=out.long().resize_(0)).tolist()) == list(range(5))
+    with pytest.raises(RuntimeError, match="to be on cpu, but it is on cuda:0"):
+        tenfold.zeros(2, device="cpu", out=out)
+
+
 def test_labels_and_lengths_of_ctc_are_read_on_the_host():
     x = tenfold.tensor([[[3.0, 1, 2]], [[1, 2, 0]], [[0, 1, 5]]])
     given = tenfold.tensor([[1, 2]]), tenfold.tensor([3]), tenfold.tensor([2])

@@ -132,6 +132,28 @@ def test_what_is_out_of_bounds_is_neither_read_nor_written():
     assert x[:2].abs().sum().item() == x[6:].abs().sum().item() == 0
 
 
+def test_values_fit_what_a_mask_selects_and_places_are_where_there_are_any():
+    x = tenfold.arange(4, device="cuda")
+    for bad in ([], [1, 2, 3]):
+        with pytest.raises(RuntimeError, match=rf"shape mismatch: value tensor of shape \[{len(bad)}\] cannot .* of shape \[4\]"):
+            x[x > -1] = tenfold.tensor(bad, device="cuda")
+    with pytest.raises(RuntimeError, match="got Long for the destination and Float for the source"):
+        x[x > -1] = tenfold.ones(4, device="cuda")
+    with pytest.raises(IndexError, match="index is out of bounds for dimension with size 0"):
+        x.reshape(4, 1)[:, :0][:, [0, 1]]
+    both = tenfold.arange(24).reshape(2, 3, 4)
+    mask, more = tenfold.tensor([[True, False, True], [False, True, True]]), tenfold.tensor([3, 0, 2, 2])
+
+    def written(x, mask, more):
+        x = x.clone()
+        x[mask] = -x[mask]
+        x[mask, more] = x[mask, 0] * 100
+        return x.index_put((mask,), x[mask] * 1000, accumulate=True)
+
+    same(written, both, mask, more)
+    same(written, both.to(tenfold.complex64), mask, more)
+
+
 def test_segments():
     offsets = tenfold.tensor([0, 3, 3, 10, 40])
     for shape in ((40,), (40, 3), (40, 2, 8)):

@@ -34,7 +34,7 @@ def is_autocast_available(device_type: str) -> bool:
     >>> tenfold.amp.is_autocast_available("cpu")
     True
     """
-    return device_type in backends()
+    return device_type.partition(":")[0] in backends()
 
 
 class Casting(Layer):
@@ -106,6 +106,7 @@ class autocast(Casting):  # noqa: N801 - PyTorch's name
     def __init__(self, device_type: str, dtype: Any = None, enabled: bool = True, cache_enabled: bool | None = None) -> None:
         if not isinstance(device_type, str):
             raise ValueError(f"Expected `device_type` of type `str`, got: `{type(device_type)}`")
+        device_type = device_type.partition(":")[0]
         if not is_autocast_available(device_type) and device_type != "cuda":
             raise RuntimeError(f"User specified an unsupported autocast device_type '{device_type}'")
         self.device = device_type

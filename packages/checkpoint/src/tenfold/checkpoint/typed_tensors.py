@@ -7,6 +7,7 @@ from typing import Any
 from tenfold.dispatch import devices
 from tenfold.ops.creation.legacy import legacy_tensor
 from tenfold.settings.warnings import warn_once
+from tenfold.settings.warnings import warn_once
 from tenfold.tensor.tensor import Tensor
 from tenfold.types import dtypes
 from tenfold.types.dtypes import TITLES, dtype, set_default_dtype
@@ -33,6 +34,9 @@ class _TypedTensor(type):
         own = cls.device_type
         if device is not None and devices.device(device).type != own:
             raise RuntimeError(f"legacy constructor expects device type: {own} but device type: {device} was passed")
+        if own != "cpu":
+            advice = f"Use torch.tensor(data, dtype=..., device={own!r}) instead."
+            warn_once(f"typed {own}", f"The torch.{own}.*DtypeTensor constructors are no longer recommended. {advice}", 3)
         return legacy_tensor(data, own if device is None else device, cls.dtype, cls.__name__)
 
 

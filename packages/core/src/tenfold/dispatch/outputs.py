@@ -77,7 +77,7 @@ def _fitted(operator: Operator, out: Any, result: Any) -> Any:
 
 
 def _require_plain(operator: Operator, values: dict[str, Any], outs: tuple[Any, ...]) -> None:
-    """Refuse tensors that vmap or forward mode wraps."""
+    """Refuse what vmap or forward mode wraps."""
     for value in (*values.values(), *outs):
         if getattr(getattr(value, "_key", None), "level", None) is not None:
             value._key.transform.refuse_output(operator)
@@ -92,12 +92,13 @@ def _compute_in(operator: Operator, values: dict[str, Any], given: dtypes.dtype)
 
 
 def _in_kind(operator: Operator, result: Any, outs: Any) -> Any:
-    """Truth values as the output wants them, bool or uint8."""
+    """Truth values as the output wants them."""
     return result.to(outs[0].dtype) if operator.out == "bool or uint8" else result
 
 
 def _follow(operator: Operator, values: dict[str, Any], out: Any) -> None:
     """Let a factory make what its output holds; RuntimeError when another dtype is asked for."""
+    values["device"] = values.get("device") or out.device
     if "dtype" not in values:
         return
     default = next(p.default for p in operator.params if p.name == "dtype")

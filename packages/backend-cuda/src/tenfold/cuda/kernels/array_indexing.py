@@ -31,6 +31,17 @@ def _as_index(indices: Any) -> Any:
     return tuple([slice(None) if i is None else i for i in indices])
 
 
+def without_masks(indices: Any) -> tuple[list[Any], bool]:
+    """The indices with each mask as the positions where it holds, whose number the host waits for, and whether there were masks."""
+    masks = [i for i in indices if i is not None and i.dtype == np.bool_]
+    if not masks or any(not mask.ndim for mask in masks):
+        return indices, bool(masks)
+    found: list[Any] = []
+    for i in indices:
+        found += i.nonzero() if i is not None and i.dtype == np.bool_ else [i]
+    return found, True
+
+
 def _check_each(name: str, input: Any, indices: Any) -> None:
     """Each array of integers by the dimension that it is for; on NumPy arrays indexing itself checks."""
     if runtime.is_replaced():

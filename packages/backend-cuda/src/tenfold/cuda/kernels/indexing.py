@@ -7,15 +7,19 @@ from __future__ import annotations
 
 from typing import Any
 
+from tenfold.cpu.places import shape_of
 from tenfold.cuda import runtime
 from tenfold.cuda.attaching import kernel
 from tenfold.cuda.kernels import array_indexing, joining, places as at, scattering, sums, view  # noqa: F401 - attach kernels
 from tenfold.cuda.kernels.sums import row, target
 from tenfold.dispatch.operators import op
+from tenfold.ops.indexing.selection import check_values
 
 
 @kernel(op.index, device="cuda", plays=True, recycles=True)
 def index(input: Any, indices: Any) -> Any:
+    if not input.size:
+        shape_of(input, indices, told=True)  # refuses places where there are none
     places = at.selected(input.shape, indices)
     found = NotImplemented if places is None else at.take("index", input, places)
     return array_indexing.index(input, indices) if found is NotImplemented else found
@@ -23,10 +27,9 @@ def index(input: Any, indices: Any) -> Any:
 
 @kernel(op.index_put, device="cuda", into=True)
 def index_put(input: Any, indices: Any, values: Any, accumulate: bool, out: Any = None) -> Any:
-    if input.dtype != values.dtype:
-        raise TypeError("index_put: values of another dtype")
-    if not input.size:
-        op.index_put.shape_rule(input, indices, values, accumulate)  # refuses places where there are none
+    indices, masked = array_indexing.without_masks(indices) if values.size != 1 else (indices, False)
+    if masked or input.dtype != values.dtype or not input.size:
+        check_values(values, shape_of(input, indices, told=True) or (), input.dtype)
     places = at.selected(input.shape, indices)
     if places is not None:
         strides = at.spread(places.shape, values)

@@ -1,4 +1,4 @@
-"""Views written in other views: orders of dimensions, flattening, ranges, broadcasting, and `x.T` and its kin."""
+"""Views written in other views, and `x.T` and its kin."""
 
 from __future__ import annotations
 
@@ -178,7 +178,7 @@ def narrow(input: Tensor, dim: int, start: Any, length: int) -> Tensor:
     return op.getitem(input, (*(slice(None),) * dim, slice(start, start + length)))
 
 
-@composite("view")
+@composite("view", mixed=True)
 def view_as(input: Tensor, other: Tensor) -> Tensor:
     """A view with the shape of another tensor.
 
@@ -189,9 +189,9 @@ def view_as(input: Tensor, other: Tensor) -> Tensor:
     return view(input, tuple(other.shape))
 
 
-@composite("view")
+@composite("view", mixed=True)
 def reshape_as(input: Tensor, other: Tensor) -> Tensor:
-    """The same elements in the shape of another tensor; a view where memory allows it.
+    """A view or copy with the shape of another tensor.
 
     >>> import tenfold
     >>> tenfold.arange(4).reshape_as(tenfold.ones(2, 2)).shape
@@ -200,7 +200,7 @@ def reshape_as(input: Tensor, other: Tensor) -> Tensor:
     return reshape(input, tuple(other.shape))
 
 
-@composite("view")
+@composite("view", mixed=True)
 def expand_as(input: Tensor, other: Tensor) -> Tensor:
     """Expanded to the shape of another tensor.
 

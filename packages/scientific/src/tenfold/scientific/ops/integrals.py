@@ -75,7 +75,7 @@ def cumulative_trapezoid(y: Tensor, x: Tensor | None = None, *, dx: complex | No
     return strips.cumsum(dim)
 
 
-@composite("integrals", out=True)
+@composite("integrals", out=True, mixed=True)
 def diff(input: Tensor, n: int = 1, dim: int = -1, prepend: Tensor | None = None, append: Tensor | None = None) -> Tensor:
     """The n-th forward difference along a dimension: x[i + 1] - x[i], applied n times; exclusive or for bool.
 

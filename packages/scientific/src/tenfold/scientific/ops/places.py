@@ -107,6 +107,17 @@ def take_along_dim(input: Tensor, indices: Tensor, dim: int | None = None) -> Te
     return gather(expand(input, sizes[0]), dim, expand(counted, sizes[1]))
 
 
+@take_along_dim.overload
+def _(input: Any, indices: Any, dim: Any = None, **out: Any) -> Any:
+    """Refuses indices on another device, which other operators have moved."""
+    if isinstance(input, Tensor) and isinstance(indices, Tensor) and indices.device != input.device:
+        raise RuntimeError(
+            f"Expected tensor to have {input.device} Device, but got tensor with {indices.device} Device "
+            "(while checking arguments for torch.take_along_dim():)"
+        )
+    return NotImplemented
+
+
 @composite("places", inplace=True)
 def put(input: Tensor, index: Tensor, source: Tensor, accumulate: bool = False) -> Tensor:
     """A copy with the elements of `source` at given positions of the flattened tensor, or added there.
