@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import math
+from collections import defaultdict
 
 import numpy as np
 import pytest
 
 import tenfold
+from tenfold.cuda import interpreter, runtime
 from tenfold.cuda.kernels import counters, folds, reducing, scanning
 from tenfold.cuda.kernels.folds import Fold, lines, tile_of
 from tenfold.cuda.kernels.scanning import Scan
@@ -169,6 +171,22 @@ def test_programs_that_share_a_result_leave_their_counters_at_zero(small):
     (plan,) = (p for key, p in folds.PLANS.items() if key[0] == Fold("sum", result="whole") and key[2] == (300,))
     assert plan.grid[1] == 4
     assert not counters.counters(0).any()
+
+
+@pytest.mark.skipif(not runtime.is_replaced(), reason="a GPU ends what it has begun")
+def test_a_launch_that_is_cut_off_leaves_no_program_counted(monkeypatch):
+    x, counted = drawn((300,), tenfold.float32), counters.counters(0)
+
+    def cut_off(*operands, **numbers):
+        counted[:] = 1  # as where one of four programs has been
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(interpreter, "interpreted", lambda kernel: defaultdict(lambda: cut_off))  # whatever the grid
+        with pytest.raises(KeyboardInterrupt):
+            x.cuda().sum()
+    assert not counted.any()
+    same(x.cuda().sum(), x.sum(), 1e-5)
 
 
 def test_large_arrays_are_dealt_to_a_whole_gpu():

@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import importlib
 import os
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from functools import cache, lru_cache
 from types import SimpleNamespace
 from typing import Any
@@ -103,7 +104,7 @@ class InterpretedRuntime:
         self, kernel: Any, signature: tuple[str, ...], arguments: Sequence[Any], grid: tuple[int, ...], index: int
     ) -> None:
         values = {name: _argument(kind, x) for name, kind, x in zip(kernel.arguments(), signature, arguments)}
-        with np.errstate(all="ignore"):
+        with _whole_launch():
             interpreted(kernel)[grid](**values, **kernel.constants())
 
     def site(self, kernel: Any, signature: tuple[str, ...], tail: tuple[int, ...], count: int) -> Any:
@@ -123,8 +124,21 @@ class InterpretedRuntime:
         block = min(BLOCK, 1 << max(count - 1, 0).bit_length())
         if any(getattr(kernel, "tile", ())):  # whose programs are counted
             block = kernel.constants()["BLOCK"]
-        with np.errstate(all="ignore"):
+        with _whole_launch():
             function[(-(-count // block),)](*values, BLOCK=block)
+
+
+@contextmanager
+def _whole_launch() -> Iterator[None]:
+    """Around a launch: one that an interrupt or a time limit cuts off leaves no program counted to the next one."""
+    try:
+        with np.errstate(all="ignore"):
+            yield
+    except BaseException:
+        from tenfold.cuda.kernels import counters  # which needs the kernels that this module runs
+
+        counters.restart()
+        raise
 
 
 def _copied(array: Any) -> Any:

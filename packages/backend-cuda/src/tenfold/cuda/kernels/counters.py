@@ -33,4 +33,10 @@ def known(index: int) -> Any:
     return _counters.get((index, runtime.current().stream_pointer(index)))
 
 
+def restart() -> None:
+    """All at 0, where a launch was cut off."""
+    for found in _counters.values():
+        found[...] = 0
+
+
 runtime.AFTER_FORK.append(_counters.clear)
