@@ -1,16 +1,17 @@
 """What PyTorch's test classes need to be made for the device "cuda": put in place of the judge's own, which knows the CPU only.
 
-`torchtests_on_cuda.py` copies the judge and lets its support files call `devices`, `decorators` and `facts` at their ends.
+`torchtests_on_cuda.py` copies the judge and lets its support files call `install`, `facts` and `helpers` at their ends.
 """
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import json
 import os
 import re
 import unittest
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 DEVICE = "cuda:0"
@@ -76,6 +77,24 @@ def facts(names: dict[str, Any]) -> None:
     names["__getattr__"] = lambda name: bool(re.fullmatch(r"(SM[5-9]\d|CUDA1\d)OrLater", name)) or missing(name)
 
 
+def helpers(names: dict[str, Any]) -> None:
+    """Into the namespace of the copied common_utils.py: what it does with the CPU's random numbers, with the device's as well."""
+    import torch
+
+    kept = names["freeze_rng_state"]
+
+    @contextlib.contextmanager
+    def freeze_rng_state() -> Iterator[None]:
+        before = torch.cuda.get_rng_state()
+        try:
+            with kept():
+                yield
+        finally:
+            torch.cuda.set_rng_state(before)
+
+    names["freeze_rng_state"] = freeze_rng_state
+
+
 def _of_cuda(test: Any) -> Any:
     test.of_cuda = True
     return test
@@ -101,6 +120,6 @@ def _made(one: Callable[..., None], cls: Any, name: str, test: Any, kwargs: Any,
     one(cls, name, test, kwargs, [*decorators, placed], dtype)
     table = getattr(test, "dtypes", {})
     here = table.get("cpu", table.get("all", ()))
-    alone = getattr(test, "of_cuda", False) or ("cuda" in table and dtype is not None and dtype not in here)
+    alone = getattr(test, "of_cuda", False) is True or ("cuda" in table and dtype is not None and dtype not in here)
     with open(os.environ["TORCHTESTS_MADE"], "a") as notes:
         print(json.dumps([f"{cls.__name__}.{name}", alone]), file=notes)

@@ -45,6 +45,16 @@ def test_a_tensor_of_another_device_and_order_is_refused_for_its_order():
         tenfold.ones(2, 3).diff(dim=0, prepend=tenfold.ones(1, 3, device="cuda"))
 
 
+@pytest.mark.parametrize("dtype", ["bfloat16", "float32", "bool"])
+def test_memory_is_shared_by_dlpack_in_every_dtype(dtype):
+    x = tenfold.arange(6, device="cuda").reshape(2, 3).to(getattr(tenfold, dtype)).T
+    y = tenfold.from_dlpack(x)
+    assert (y.dtype, y.device, y.stride(), y.data_ptr()) == (x.dtype, x.device, x.stride(), x.data_ptr())
+    assert y.tolist() == x.tolist()
+    y[0, 0] = 1
+    assert x[0, 0].item() == 1
+
+
 def test_typed_constructors_advise_the_other_ones():
     with pytest.warns(UserWarning, match=r"torch.cuda.\*DtypeTensor constructors are no longer recommended"):
         x = tenfold.cuda.FloatTensor([1, 2])

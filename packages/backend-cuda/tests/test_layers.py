@@ -137,6 +137,15 @@ def test_dropout_keeps_what_its_gradient_keeps():
     assert tenfold.equal(out != 0, mask)
 
 
+def test_dropout_keeps_the_order_of_memory_that_has_gaps():
+    for memory_format, strides in ((tenfold.contiguous_format, (27, 9, 3, 1)), (tenfold.channels_last, (27, 1, 9, 3))):
+        x = tenfold.ones(2, 3, 3, 6, device="cuda").contiguous(memory_format=memory_format)[..., ::2]
+        for dropout in (F.dropout, F.alpha_dropout):
+            got = dropout(x, 1e-10, True)
+            assert got.stride() == strides
+        assert F.dropout(x, 1e-10).tolist() == x.tolist()
+
+
 def test_alpha_dropout_keeps_mean_and_deviation():
     out = F.alpha_dropout(drawn((100, 100)).cuda(), 0.3, True)
     assert abs(out.mean().item()) < 0.05

@@ -124,7 +124,11 @@ def export(tensor: Tensor, stream: Any, max_version: Any, dl_device: Any, copy: 
     if tensor.is_meta:
         raise BufferError("Cannot pack tensors on meta")
     if tensor.device is not CPU:
-        return tensor._array.__dlpack__(stream=stream)
+        if tensor.dtype is not dtypes.bfloat16:
+            return tensor._array.__dlpack__(stream=stream)
+        capsule = tensor.view(dtypes.int16)._array.__dlpack__(stream=stream)  # array libraries do not know bfloat16
+        _described(capsule).code = _BFLOAT
+        return capsule
     return _capsule(tensor, versioned=max_version is not None and max_version[0] >= 1)
 
 
@@ -149,6 +153,27 @@ class _Imported:
     def __del__(self) -> None:
         if self.managed.deleter:
             self.managed.deleter(self.address)
+
+
+class _Bits:
+    """Another library's array, bfloat16 as int16, which every array library knows."""
+
+    def __init__(self, lender: Any) -> None:
+        self.lender, self.__dlpack_device__, self.dtype = lender, lender.__dlpack_device__, None
+
+    def __dlpack__(self, **options: Any) -> Any:
+        capsule = self.lender.__dlpack__(**options)
+        described = _described(capsule)
+        if described.code == _BFLOAT:
+            described.code, self.dtype = _INT, dtypes.bfloat16.numpy
+        return capsule
+
+
+def _described(capsule: Any) -> Any:
+    """What a capsule says of its memory, to read and to change."""
+    at = id(capsule)
+    name, kind = (_VERSIONED, _ManagedVersioned) if _capsule_valid(at, _VERSIONED) else (_NAME, _Managed)
+    return kind.from_address(_capsule_pointer(at, name)).tensor
 
 
 _TYPES = {(_code(d), 8 * d.itemsize): d for d in dtypes.ALL if not d.name.startswith("float8")}
@@ -184,10 +209,15 @@ def _from_capsule(capsule: Any) -> Tensor:
 
 def _from_gpu(ext_tensor: Any) -> Tensor:
     """A tensor on the memory of another library's array on a GPU, by what the device "cuda" has for it."""
-    shared = getattr(device_of("cuda").backend, "shared", None)
+    backend = device_of("cuda").backend
+    shared = getattr(backend, "shared", None)
     if shared is None:
         raise BufferError("from_dlpack: memory of a GPU needs the device 'cuda': install tenfold-backend-cuda[gpu]")
-    array, index = shared(ext_tensor)
+    own = isinstance(ext_tensor, backend.array_type)
+    lent = _Bits(ext_tensor) if not own and hasattr(ext_tensor, "__dlpack_device__") else None
+    array, index = shared(lent or ext_tensor)
+    if lent is not None and lent.dtype is not None:
+        array = array.view(lent.dtype)
     return wrap(array, located(f"cuda:{index}"))
 
 

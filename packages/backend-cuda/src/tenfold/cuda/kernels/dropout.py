@@ -12,10 +12,12 @@ import numpy as np
 from tenfold.cuda import capturing, runtime, seeding
 from tenfold.cuda.attaching import kernel
 from tenfold.cuda.kernels.argument_types import Word
+from tenfold.cuda.kernels.conversion import clone
 from tenfold.cuda.kernels.elementwise import allocate, run
-from tenfold.cuda.kernels.handwritten import F64, FLOATS, Handwritten, contiguous, start
+from tenfold.cuda.kernels.handwritten import F64, FLOATS, Handwritten, start
 from tenfold.cuda.sampling import BERNOULLI, Sampling
 from tenfold.dispatch.operators import op
+from tenfold.types.memory_format import preserve_format
 
 BLOCK = 1024  # counters of a program, of four elements each
 BOOL = np.dtype(np.bool_)
@@ -38,7 +40,7 @@ def fused_dropout(input: Any, p: float, whole_features: bool, scale: float, shif
 def _drawn(input: Any, kept: float, numbers: tuple[float, float, float]) -> tuple[Any, Any]:
     now = runtime.current()
     index = now.index_of(input)
-    x = input if runtime.order_in_memory(input) is not None else contiguous(input)
+    x = input if runtime.order_in_memory(input) is not None else clone(input, preserve_format)
     out, mask = allocate(x.shape, x.dtype, x), allocate(x.shape, BOOL, x)
     programs = -(-x.size // (4 * BLOCK))
     capture = capturing.current() if capturing.CAPTURES else None

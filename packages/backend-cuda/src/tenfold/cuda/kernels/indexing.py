@@ -27,6 +27,8 @@ def index(input: Any, indices: Any) -> Any:
 
 @kernel(op.index_put, device="cuda", into=True)
 def index_put(input: Any, indices: Any, values: Any, accumulate: bool, out: Any = None) -> Any:
+    if out is input and (values is out or any(place is out for place in indices)):
+        return NotImplemented  # the full path refuses it
     indices, masked = array_indexing.without_masks(indices) if values.size != 1 else (indices, False)
     if masked or input.dtype != values.dtype or not input.size:
         check_values(values, shape_of(input, indices, told=True) or (), input.dtype)
