@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 
 import tenfold
@@ -43,6 +44,8 @@ def test_a_tensor_of_another_device_and_order_is_refused_for_its_order():
         tenfold.ones(2, 3).diff(dim=0, prepend=tenfold.ones(3, device="cuda"))
     with pytest.raises(RuntimeError, match="at least two devices"):
         tenfold.ones(2, 3).diff(dim=0, prepend=tenfold.ones(1, 3, device="cuda"))
+    with pytest.raises(RuntimeError, match="block_diag: .* Input 0 is on device cpu and input 1 is on device cuda:0"):
+        tenfold.block_diag(tenfold.ones(2), tenfold.ones(2, device="cuda"))
 
 
 @pytest.mark.parametrize("dtype", ["bfloat16", "float32", "bool"])
@@ -60,6 +63,19 @@ def test_typed_constructors_advise_the_other_ones():
         x = tenfold.cuda.FloatTensor([1, 2])
     assert x.device.type == "cuda"
     assert isinstance(tenfold.cuda.FloatTensor([1]), tenfold.cuda.FloatTensor)
+
+
+@pytest.mark.filterwarnings("ignore:To copy construct from a tensor:UserWarning")
+def test_a_default_device_takes_arrays_and_tensors():
+    x, array = tenfold.arange(3), np.arange(3)
+    for make in (tenfold.tensor, tenfold.as_tensor, tenfold.asarray):
+        assert make(x).device.type == make(array).device.type == "cpu"
+        assert make(x.cuda()).device.type == "cuda"
+        with tenfold.device("cuda"):
+            assert make(x).device == make(array).device == make([0, 1]).device == tenfold.device("cuda:0")
+            assert make(x, device="cpu").device.type == "cpu"
+            assert make(array).tolist() == [0, 1, 2]
+    assert tenfold.cat([x[:0].cuda()] * 2, dim=1).shape == (0,)
 
 
 def test_an_output_says_on_which_device_its_factory_works():

@@ -116,6 +116,11 @@ def case_memory_is_shared_with_cupy():
         assert (ours.data_ptr(), ours.shape, ours.stride(), ours.dtype) == (theirs.data.ptr, (2, 4), (1, 2), tenfold.float64)
         assert ours.device == tenfold.device("cuda:1")
         assert cupy.from_dlpack(ours).data.ptr == theirs.data.ptr
+        again = tenfold.from_dlpack(theirs.__dlpack__())
+        assert (again.data_ptr(), again.device) == (theirs.data.ptr, tenfold.device("cuda:1"))
+        halves = tenfold.empty(3, 2, device="cuda:1", dtype=tenfold.bfloat16).T
+        for shared in (tenfold.from_dlpack(halves), tenfold.from_dlpack(halves.__dlpack__())):
+            assert (shared.data_ptr(), shared.dtype, shared.stride()) == (halves.data_ptr(), tenfold.bfloat16, (1, 2))
         assert tenfold.from_dlpack(theirs, copy=True).data_ptr() != theirs.data.ptr
         assert tenfold.from_dlpack(theirs, device="cuda:1", copy=False).data_ptr() == theirs.data.ptr
         assert tenfold.from_dlpack(theirs, device="cpu").device.type == "cpu"

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterator, Sequence
+import importlib
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
 from tenfold.amp.autocast import autocast
 from tenfold.amp.settings import SETTINGS, get_autocast_dtype, is_autocast_enabled
+from tenfold.dispatch.devices import loaded_backends
 from tenfold.random.generator import get_rng_state, set_rng_state
 from tenfold.tensor.tensor import Tensor
 
@@ -17,7 +19,7 @@ class Surroundings:
     """The random state and the autocasting under which the first run began."""
 
     def __init__(self, preserve: bool) -> None:
-        self.rng = get_rng_state() if preserve else None
+        self.rng = _random_streams() if preserve else None
         self.casting = [
             (name, is_autocast_enabled(name), get_autocast_dtype(name), SETTINGS.cache)
             for name in {"cpu", "cuda", *SETTINGS.enabled}
@@ -26,10 +28,10 @@ class Surroundings:
     @contextmanager
     def again(self) -> Iterator[None]:
         """Run a block under them; afterwards random numbers go on where they were."""
-        now = None if self.rng is None else get_rng_state()
+        now = None if self.rng is None else _random_streams()
         try:
             if self.rng is not None:
-                set_rng_state(self.rng)
+                self.rng()
             with contextlib.ExitStack() as stack:
                 for name, enabled, dtype, cache in self.casting:
                     if enabled or is_autocast_enabled(name):
@@ -37,7 +39,19 @@ class Surroundings:
                 yield
         finally:
             if now is not None:
-                set_rng_state(now)
+                now()
+
+
+def _random_streams() -> Callable[[], None]:
+    """What puts the process's random numbers and the devices' own back where they are."""
+    state, devices = get_rng_state(), [backend.kept() for backend in loaded_backends()]
+
+    def restore() -> None:
+        set_rng_state(state)
+        for again in devices:
+            again()
+
+    return restore
 
 
 def _tensors(tree: Any) -> Iterator[Tensor]:
@@ -56,9 +70,13 @@ def get_device_states(*args: Any) -> tuple[list[int], list[Tensor]]:
     >>> get_device_states(empty(2), {"x": empty(3)})
     ([], [])
     """
-    # Every device draws from the one default generator, whose state is each device's.
-    found = {t.device.index or 0 for t in _tensors(args) if t.device.type not in ("cpu", "meta")}
-    return sorted(found), [get_rng_state() for _ in found]
+    found = sorted({(t.device.index or 0, t.device.type) for t in _tensors(args) if t.device.type not in ("cpu", "meta")})
+    return [index for index, _ in found], [_numbers(kind).get_rng_state(index) for index, kind in found]
+
+
+def _numbers(device_type: str) -> Any:
+    """The module of a device type, such as `tenfold.cuda`, which has the states of its random numbers."""
+    return importlib.import_module(f"tenfold.{device_type}")
 
 
 def set_device_states(devices: Sequence[int], states: Sequence[Tensor], *, device_type: str | None = None) -> None:
@@ -71,5 +89,5 @@ def set_device_states(devices: Sequence[int], states: Sequence[Tensor], *, devic
             f"set_device_states: each device needs a state, but got {len(devices)} devices and {len(states)} states; "
             "pass both lists as get_device_states gave them"
         )
-    for state in states:
-        set_rng_state(state)
+    for index, state in zip(devices, states):
+        _numbers(device_type or "cuda").set_rng_state(state, index)

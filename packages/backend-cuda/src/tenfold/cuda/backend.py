@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from tenfold.cuda import availability, pinned, runtime, seeding
+from tenfold.cuda.devices import index_of
 from tenfold.dispatch.devices import Backend
 from tenfold.tensor.tensor import Tensor, wrap
 
@@ -148,6 +149,12 @@ class CudaBackend(Backend):
 
     def manual_seed(self, seed: int) -> None:
         seeding.manual_seed_all(seed)
+
+    def kept(self, devices: Any = None) -> Any:
+        """What puts the GPUs' own random streams, all or those of some devices, back where they are."""
+        if not self.is_available():
+            return int
+        return seeding.kept(range(self.device_count()) if devices is None else map(index_of, devices))
 
     def sampling(self, index: int | None) -> Any:
         from tenfold.cuda.sampling import Sampling  # with the first draw, as it needs kernels

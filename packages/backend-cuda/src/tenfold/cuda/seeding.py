@@ -7,10 +7,12 @@ takes as many counters as its kernel has lanes, so that no two draws share any (
 from __future__ import annotations
 
 import os
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import numpy as np
 
+from tenfold.cuda import capturing
 from tenfold.cuda.devices import current_device, device_count, is_available
 from tenfold.random import generator
 
@@ -66,6 +68,21 @@ def restore(index: int, state: Any) -> None:
         raise RuntimeError(f"RNG state of a GPU: expected 16 bytes, got {array.size}; pass what cuda.get_rng_state returned")
     seed, counter = array.view("<u8")
     restart(index, int(seed), int(counter))
+
+
+def kept(indices: Iterable[int]) -> Callable[[], None]:
+    """What puts the streams of some GPUs back where they are, and what a graph that is being recorded has drawn."""
+    states = {index: list(_stream(index)) for index in indices}
+    capture = capturing.current() if capturing.CAPTURES else None
+    drawn = {} if capture is None else {key: draws.counters for key, draws in capture.draws.items()}
+
+    def restore() -> None:
+        for index, (seed, counter) in states.items():
+            restart(index, seed, counter)
+        for key, draws in () if capture is None else capture.draws.items():
+            draws.counters = drawn.get(key, 0)
+
+    return restore
 
 
 def manual_seed(seed: int) -> None:

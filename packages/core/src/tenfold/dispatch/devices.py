@@ -125,6 +125,10 @@ class Backend:
     def manual_seed(self, seed: int) -> None:
         """Restart the device's own random streams: `tenfold.manual_seed` calls it on loaded backends."""
 
+    def kept(self, devices: Any = None) -> Any:
+        """What puts the device's own random streams back."""
+        return int
+
     def sampling(self, index: int | None) -> Any:
         """`tenfold.random.sampling` with arrays of the device; None: drawn on the CPU."""
 
@@ -275,14 +279,19 @@ CPU = device("cpu")
 META = device("meta")
 
 
+def chosen() -> device | None:
+    """The default device, if one was set."""
+    return STATE.devices[-1] if STATE.devices else None
+
+
 def get_default_device() -> device:
     """The device that this thread's factories use when none is given."""
-    return STATE.devices[-1] if STATE.devices else CPU
+    return chosen() or CPU
 
 
 def set_default_device(value: Any) -> None:
     """Let this thread's factories create on this device (`None`: the CPU)."""
-    STATE.devices = (*STATE.devices[:-1], CPU if value is None else located(value))
+    STATE.devices = (*STATE.devices[:-1], value and located(value))
 
 
 def located(value: Any) -> device:

@@ -4,6 +4,7 @@ import contextlib
 from collections.abc import Iterable, Iterator
 from typing import Any
 
+from tenfold.dispatch.devices import loaded_backends
 from tenfold.random.generator import default_generator, get_rng_state, initial_seed, manual_seed, seed, set_rng_state
 
 __all__ = ["default_generator", "fork_rng", "get_rng_state", "initial_seed", "manual_seed", "seed", "set_rng_state"]
@@ -15,18 +16,18 @@ def fork_rng(
 ) -> Iterator[None]:
     """Run a block whose random numbers leave the default generator as it was before.
 
-    >>> import tenfold
-    >>> before = tenfold.get_rng_state()
+    >>> before = get_rng_state()
     >>> with fork_rng():
-    ...     _ = tenfold.rand(3)
-    >>> tenfold.get_rng_state().tolist() == before.tolist()
+    ...     _ = seed()
+    >>> get_rng_state().equal(before)
     True
     """
     if not enabled:
         yield
         return
     state = get_rng_state()
-    try:
+    with contextlib.ExitStack() as stack:
+        stack.callback(set_rng_state, state)
+        for backend in loaded_backends():
+            stack.callback(backend.kept(devices))
         yield
-    finally:
-        set_rng_state(state)

@@ -328,7 +328,7 @@ default_generator.seed()
 
 
 def manual_seed(seed: int) -> Generator:
-    """Restart the process's default generator from `seed` and return it; `seed` is converted with `int`.
+    """Restart the process's default generator from `seed` and return it.
 
     Raises: ValueError if `seed` is outside [-2**63, 2**64) or no number.
 

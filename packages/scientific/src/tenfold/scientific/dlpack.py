@@ -169,6 +169,19 @@ class _Bits:
         return capsule
 
 
+class _Lender:
+    """A capsule on a GPU's memory, as the object that gave it."""
+
+    def __init__(self, capsule: Any, device: tuple[int, int]) -> None:
+        self.capsule, self.device = capsule, device
+
+    def __dlpack_device__(self) -> tuple[int, int]:
+        return self.device
+
+    def __dlpack__(self, **options: Any) -> Any:
+        return self.capsule
+
+
 def _described(capsule: Any) -> Any:
     """What a capsule says of its memory, to read and to change."""
     at = id(capsule)
@@ -189,6 +202,8 @@ def _from_capsule(capsule: Any) -> Tensor:
     address = _capsule_pointer(at, name)
     managed = (_ManagedVersioned if versioned else _Managed).from_address(address)
     described = managed.tensor
+    if described.device_type == DLDeviceType.kDLCUDA:
+        return _from_gpu(_Lender(capsule, (described.device_type, described.device_id)))
     d = _TYPES.get((described.code, described.bits))
     if described.device_type != DLDeviceType.kDLCPU or d is None or described.lanes != 1:
         raise BufferError(

@@ -29,6 +29,8 @@ MOST = 65535  # programs of a grid's second dimension
 def cat(tensors: Any, dim: int) -> Any:
     parts = [a for a in tensors if a.shape != (0,)] or tensors[:1]
     first = parts[0]
+    if first.shape == (0,):  # all of them, whatever the dimension, as PyTorch has it for old programs
+        dim = 0
     if not -first.ndim <= dim < first.ndim:
         raise IndexError(dim)
     dim %= first.ndim

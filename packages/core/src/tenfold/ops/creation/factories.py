@@ -131,7 +131,7 @@ def tensor(data: Data, *, dtype: Any = None, device: Any = None, requires_grad: 
     elif isinstance(data, Tensor):
         warnings.warn("To copy construct from a tensor, it is recommended to use source.detach().clone()", stacklevel=3)
     if isinstance(data, Tensor):
-        result = data.detach().clone().to(dtype=dtype, device=device)
+        result = data.detach().clone().to(dtype=dtype, device=device or devices.chosen())
         return result.requires_grad_(True) if requires_grad else result
     return place(to_array(data, dtype, True), device, requires_grad)
 
@@ -145,6 +145,7 @@ def as_tensor(data: Data, dtype: Any = None, device: Any = None) -> Tensor:
     >>> tenfold.as_tensor(x) is x
     True
     """
+    device = device or devices.chosen()
     if isinstance(data, Tensor):
         return data.to(dtype=dtype, device=device)
     if isinstance(data, np.ndarray) and (dtype is None or dtype.numpy == data.dtype) and device in (None, "cpu", devices.CPU):
@@ -180,8 +181,7 @@ def from_numpy(ndarray: Any) -> Tensor:
     if not ndarray.flags.writeable:
         warn_once(
             "from_numpy read-only",
-            "The given NumPy array is not writable, and PyTorch does not support non-writable tensors. Writes to it fail, or "
-            "change what others rely on: from_numpy(array.copy()) is a tensor of its own. This warning comes once.",
+            "The given NumPy array is not writable, and PyTorch does not support non-writable tensors: pass array.copy().",
         )
     # Subclasses, as of files, give results of their own class; an unpickled dtype is equal to the one kernels know, and another.
     ndarray = ndarray.view(kind, np.ndarray)
@@ -206,15 +206,16 @@ def asarray(
     tensor([1, 2])
     """
     if isinstance(obj, np.generic) and copy is False:
-        raise RuntimeError("asarray: can't alias NumPy scalars; leave out copy=False")
+        raise RuntimeError("asarray: can't alias NumPy scalars")
+    device = device or devices.chosen()
     source = _aliased(obj, dtype)
     if source is None:
         if copy is False:
-            raise ValueError("asarray: can't alias arbitrary sequence into a tensor; leave out copy=False")
+            raise ValueError("asarray: can't alias arbitrary sequence into a tensor")
         return place(to_array(obj, dtype, False), device, requires_grad)
     if requires_grad is None and source.requires_grad:
         requires_grad = True
-        warn_once("asarray", "asarray: the result requires gradients; requires_grad=False detaches")
+        warn_once("asarray", "asarray: the result requires gradients")
     made = source.to(dtype=dtype, device=source.device if device is None and isinstance(obj, Tensor) else device)
     if copy is False and made is not source:
         if made.device is not source.device:

@@ -105,6 +105,11 @@ def block_diag(tensors: Ints = ()) -> Tensor:
     if has_torch_function(blocks):
         return handle_torch_function(block_diag, blocks, *blocks)
     for i, t in enumerate(blocks):
+        if t.device != blocks[0].device:
+            raise RuntimeError(
+                "torch.block_diag: input tensors must all be on the same device. "
+                f"Input 0 is on device {blocks[0].device} and input {i} is on device {t.device}."
+            )
         if t.dim() > 2:
             raise RuntimeError(
                 f"torch.block_diag: Input tensors must have 2 or fewer dimensions. Input {i} has {t.dim()} dimensions"
