@@ -26,10 +26,16 @@ Outcome = dict[str, Any]  # a test's status, and of one that fails its error
 KNOWN = [
     (r"", r"^(Late|TimeoutError|Hang)", "not judged: it takes the interpreter longer than the limit"),
     (r"", r"has no dtype (void32|complex32)", "complex32 is on the CPU only"),
-    (r"test_unique_dim_cuda", r"nan and 0.0", "rows with nan come last among distinct ones; PyTorch leaves them among the others"),
-    (r"test_dlpack_(conversion_with_diff_streams|convert_default)", r"__dlpack__\(\) takes 1|_sleep", "stream is a keyword since PyTorch 2.9"),
+    (r"test_unique_dim_cuda", r"nan and 0.0", "distinct rows with nan come last; PyTorch leaves them among the others"),
+    (r"test_dlpack_con", r"__dlpack__\(\) takes 1|_sleep", "the stream is a keyword's since PyTorch 2.9"),
     (r"test_dlpack_default_stream", r"AssertionError", "NumPy's from_dlpack, which the interpreter uses, has no streams"),
-    (r"", r"has no attribute '(_neg_view|_test_check_tensor|read_vitals)'", "private names of PyTorch's"),
+    (r"_from_dlpack_cuda", r"'cuda' != 'cpu'", "NumPy's capsules, which the interpreter gives, are of the CPU"),
+    (r"test_randperm_device_compat", r"cuda has 1 device", "needs two GPUs"),
+    (r"test_normal_cuda|test_Dropout", r"not close", "numbers of another stream"),
+    (r"test_scatter_reduce_prod_cuda_float", r"not close", "the order of factors at one place is not defined"),
+    (r"test_backward_single_threaded", r"True is not false", "backward runs in the thread that calls it, on every device"),
+    (r"test_signal_window", r"Nx=0", "SciPy refuses a window without samples"),
+    (r"", r"has no attribute '(_neg_view|_test_check_tensor|read_vitals|_masked_softmax)'", "private names of PyTorch's"),
 ]
 
 
@@ -43,7 +49,9 @@ def copied(judge: Path, folder: Path) -> Any:
             _replaced(text, "TEST_MKL = TEST_CUDA =", "TEST_CUDA = True\nTEST_MKL =")
             + "\n__import__('cuda_classes').helpers(globals())\n"
         ),
-        "site/sitecustomize.py": lambda text: text + f"    sys.path.append({str(HERE)!r})\n    __import__('cuda_classes').start()\n",
+        "site/sitecustomize.py": lambda text: (
+            text + f"    sys.path.append({str(HERE)!r})\n    __import__('cuda_classes').start()\n"
+        ),
         "run.py": lambda text: _replaced(text, ', CUDA_VISIBLE_DEVICES=""', ""),
     }
     for name, edit in edits.items():
@@ -80,13 +88,20 @@ def expected(path: Path) -> dict[str, dict[str, str]]:
     """{file: {a test's name on the device: its name on the CPU}} of what PyTorch passes."""
     table: dict[str, dict[str, str]] = {}
     for file, classes in json.loads(path.read_text()).items():
-        names = {f"{c[:-3]}CUDA.{re.sub('_cpu(?=_|$)', '_cuda', t)}": f"{c}.{t}" for c in classes if c.endswith("CPU") for t in classes[c]}
+        names = {
+            f"{c[:-3]}CUDA.{re.sub('_cpu(?=_|$)', '_cuda', t)}": f"{c}.{t}"
+            for c in classes
+            if c.endswith("CPU")
+            for t in classes[c]
+        }
         if names:
             table[file] = names
     return table
 
 
-def counted(names: dict[str, str], made: dict[str, bool], results: dict[str, Outcome], run: Any, meta: Outcome) -> dict[str, Outcome]:
+def counted(
+    names: dict[str, str], made: dict[str, bool], results: dict[str, Outcome], run: Any, meta: Outcome
+) -> dict[str, Outcome]:
     """The tests that count, with what came of them."""
     found: dict[str, Outcome] = {}
     for name in [*names, *(n for n, alone in made.items() if alone and n not in names)]:
@@ -111,7 +126,9 @@ def main() -> int:
     options.add_argument("--match", default="", help="regular expression on Class.name")
     options.add_argument("--seconds", type=float, default=60, help="a test's limit")
     options.add_argument("--limit", type=float, default=3600, help="a file's limit")
-    options.add_argument("--src", default=os.environ.get("TORCHTESTS_SRC", "/tmp/torchtests-src"), help="where PyTorch's files are put")
+    options.add_argument(
+        "--src", default=os.environ.get("TORCHTESTS_SRC", "/tmp/torchtests-src"), help="where PyTorch's files are put"
+    )
     options.add_argument("--json", type=Path, help="write every result here")
     options.add_argument("--keep", help="a folder for what the tests print")
     options.add_argument("-v", action="store_true", help="name each test that fails")
@@ -146,7 +163,10 @@ def main() -> int:
             skips.update(o["why"] for o in results.values() if o["status"] in ("skip", "out"))
             late = "   LATE" if meta.get("late") else ""
             load = f"   LOAD: {meta['load'][:300]}" if meta.get("load") else ""
-            print(f"{file:34} {good:5} / {len(found) - len(stay):5}   known {len(stay):3}  {meta['seconds']:6.0f} s{late}{load}", flush=True)
+            print(
+                f"{file:34} {good:5} / {len(found) - len(stay):5}   known {len(stay):3}  {meta['seconds']:6.0f} s{late}{load}",
+                flush=True,
+            )
             for n, o in sorted(found.items()):
                 if o["status"] == "fail" and n not in stay:
                     causes_of[causes.group(o)].append((file, n, o))

@@ -7,7 +7,6 @@ from typing import Any
 from tenfold.dispatch import devices
 from tenfold.ops.creation.legacy import legacy_tensor
 from tenfold.settings.warnings import warn_once
-from tenfold.settings.warnings import warn_once
 from tenfold.tensor.tensor import Tensor
 from tenfold.types import dtypes
 from tenfold.types.dtypes import TITLES, dtype, set_default_dtype

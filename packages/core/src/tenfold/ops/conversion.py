@@ -129,9 +129,9 @@ def _targets(args: Any, wanted: Any, where: Any) -> tuple[Any, Any]:
     return wanted, where
 
 
-@composite("conversion")
+@composite("conversion", mixed=True)
 def type_as(input: Tensor, other: Tensor) -> Tensor:
-    """Converted to the dtype and device of another tensor.
+    """In the dtype of another tensor, on its device.
 
     >>> import tenfold
     >>> tenfold.ones(1).type_as(tenfold.tensor([1])).dtype

@@ -32,7 +32,7 @@ def _as_index(indices: Any) -> Any:
 
 
 def without_masks(indices: Any) -> tuple[list[Any], bool]:
-    """The indices with each mask as the positions where it holds, whose number the host waits for, and whether there were masks."""
+    """The indices, each mask as the positions where it holds, whose number the host waits for; whether there were masks."""
     masks = [i for i in indices if i is not None and i.dtype == np.bool_]
     if not masks or any(not mask.ndim for mask in masks):
         return indices, bool(masks)

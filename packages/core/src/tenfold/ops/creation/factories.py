@@ -119,7 +119,7 @@ def fill_uninitialised(tensor: Tensor, start: int = 0) -> None:
 
 @composite("creation", method=None)
 def tensor(data: Data, *, dtype: Any = None, device: Any = None, requires_grad: bool = False, pin_memory: bool = False) -> Tensor:
-    """A new tensor with a copy of the data: numbers, nested sequences, NumPy arrays, tensors.
+    """A new tensor with a copy of numbers, nested sequences, NumPy arrays, tensors.
 
     >>> import tenfold
     >>> tenfold.tensor([[1, 2], [3, 4]])
@@ -179,10 +179,8 @@ def from_numpy(ndarray: Any) -> Tensor:
             "currently supported; make a copy of your array with array.copy()."
         )
     if not ndarray.flags.writeable:
-        warn_once(
-            "from_numpy read-only",
-            "The given NumPy array is not writable, and PyTorch does not support non-writable tensors: pass array.copy().",
-        )
+        why = "The given NumPy array is not writable, and PyTorch does not support non-writable tensors: pass array.copy()."
+        warn_once("from_numpy read-only", why)
     # Subclasses, as of files, give results of their own class; an unpickled dtype is equal to the one kernels know, and another.
     ndarray = ndarray.view(kind, np.ndarray)
     if ndarray.base is not None and ndarray.flags.c_contiguous and ndarray.dtype.isbuiltin == 1:
