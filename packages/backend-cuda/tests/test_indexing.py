@@ -150,6 +150,8 @@ def test_values_fit_what_a_mask_selects_and_places_are_where_there_are_any():
         x[mask, more] = x[mask, 0] * 100
         return x.index_put((mask,), x[mask] * 1000, accumulate=True)
 
+    both[tenfold.tensor(True)] = -both
+    same(lambda x: x.index_put((tenfold.tensor(True).to(x.device),), -2 * x.expand(1, 2, 3, 4)), both)
     same(written, both, mask, more)
     same(written, both.to(tenfold.complex64), mask, more)
 

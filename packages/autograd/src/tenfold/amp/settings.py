@@ -44,11 +44,11 @@ def checked(device_type: Any) -> str:
         device_type = device_type.type
     if not isinstance(device_type, str):
         raise TypeError(f"argument 'device_type' (position 1) must be str, not {type(device_type).__name__}")
-    device_type = device_type.partition(":")[0]  # of "cuda:0"
-    if device_type not in _KNOWN and device_type not in backends():
+    kind = device_type.partition(":")[0]  # of "cuda:0"
+    if kind not in _KNOWN and kind not in backends():
         known = ", ".join(sorted({*_KNOWN, *backends()}))
-        raise RuntimeError(f"Expected one of {known} device type at start of device string: {device_type}")
-    return device_type
+        raise RuntimeError(f"Expected one of {known} device type at start of device string: {kind}")
+    return kind
 
 
 def is_autocast_enabled(device_type: str = "cuda") -> bool:

@@ -159,7 +159,8 @@ class _Bits:
     """Another library's array, bfloat16 as int16, which every array library knows."""
 
     def __init__(self, lender: Any) -> None:
-        self.lender, self.__dlpack_device__, self.dtype = lender, lender.__dlpack_device__, None
+        self.lender, self.__dlpack_device__ = lender, lender.__dlpack_device__
+        self.dtype: Any = None  # what the array is of, if not of what it seems to be
 
     def __dlpack__(self, **options: Any) -> Any:
         capsule = self.lender.__dlpack__(**options)

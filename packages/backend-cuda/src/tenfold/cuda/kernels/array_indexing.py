@@ -35,7 +35,7 @@ def without_masks(indices: Any) -> tuple[list[Any], bool]:
     """The indices, each mask as the positions where it holds, whose number the host waits for; whether there were masks."""
     masks = [i for i in indices if i is not None and i.dtype == np.bool_]
     if not masks or any(not mask.ndim for mask in masks):
-        return indices, bool(masks)
+        return indices, False  # a mask without dimensions has no positions
     found: list[Any] = []
     for i in indices:
         found += i.nonzero() if i is not None and i.dtype == np.bool_ else [i]
