@@ -34,7 +34,11 @@ KNOWN = [
     (r"test_normal_cuda|test_Dropout", r"not close", "numbers of another stream"),
     (r"test_scatter_reduce_prod_cuda_float", r"not close", "the order of factors at one place is not defined"),
     (r"test_pin_memory_cuda", r"unexpectedly identical", "the interpreter has no pinned memory"),
-    (r"test_backward_single_threaded|test_reentrant_parent_error", r"", "backward runs in the thread that calls it, on every device"),
+    (
+        r"test_backward_single_threaded|test_reentrant_parent_error",
+        r"",
+        "backward runs in the thread that calls it, on every device",
+    ),
     (r"test_signal_window", r"Nx=0", "SciPy refuses a window without samples"),
     (r"", r"has no attribute '(_neg_view|_test_check_tensor|read_vitals|_masked_softmax)'", "private names of PyTorch's"),
 ]

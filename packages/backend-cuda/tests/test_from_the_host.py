@@ -117,6 +117,16 @@ def test_complex_memory_takes_real_numbers(dtype):
     assert tenfold.cat([x, x], out=tenfold.empty(0, dtype=z.dtype, device="cuda")).tolist() == [*x.tolist(), *x.tolist()]
 
 
+def test_real_parts_are_copies_and_imaginary_numbers_are_true():
+    z = tenfold.tensor([[1 + 2j, 0], [3j, 0.5]], dtype=tenfold.complex64, device="cuda")
+    for dtype in (tenfold.float32, tenfold.float64, tenfold.bfloat16, tenfold.int32):
+        x = z.to(dtype)
+        assert (x.tolist(), x.stride()) == (z.real.to(dtype).tolist(), (2, 1))
+        x.fill_(7)
+    assert z.real.tolist() == [[1, 0], [0, 0.5]]
+    assert z.bool().tolist() == z.cpu().bool().tolist() == [[True, False], [True, True]]
+
+
 @pytest.mark.parametrize("dtype", ["float32", "bfloat16", "float16", "uint8", "complex128"])
 def test_filled_tensors_are_memory_of_their_own(dtype):
     x = tenfold.ones(3, 2).to(getattr(tenfold, dtype)).cuda().t()
