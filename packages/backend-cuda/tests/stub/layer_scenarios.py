@@ -71,11 +71,49 @@ def case_losses_of_rows_and_of_variances():
         assert len([name for name in work.names if "gaussian" in name or "variance" in name]) == 3, work.names
 
 
-def case_bags_of_one_size_are_few_launches():
-    index, factors = tenfold.zeros(8, 4, dtype=tenfold.int64, device=DEVICE), array(8, 4)
-    for options in ({"mode": "sum"}, {"mode": "mean"}, {"mode": "sum", "per_sample_weights": factors}):
-        work = trained(lambda w: F.embedding_bag(index, w, **options), (10, 32))
-        assert len(work.launches) <= 6, work.names
+def case_bags_are_a_launch_and_wait_for_no_offsets():
+    square, flat = (tenfold.zeros(*shape, dtype=tenfold.int64, device=DEVICE) for shape in ((8, 4), (32,)))
+    starts = tenfold.arange(0, 32, 8, device=DEVICE)
+    for given in ((square,), (flat, starts)):
+        for options in ({"mode": "sum"}, {"mode": "mean"}, {"mode": "max"}, {"padding_idx": 1}, {"include_last_offset": True}):
+            if given[1:] or "include_last_offset" not in options:
+                work = trained(lambda w: F.embedding_bag(given[0], w, *given[1:], **options), (10, 32))
+                assert len(work.launches) == 2, (options, work.names)
+                assert work.names[0] == "bags"
+    work = trained(lambda w, p: F.embedding_bag(flat, w, starts, mode="sum", per_sample_weights=p), (10, 32), (32,))
+    assert work.names == ["bags", "bags_gradient", "bag_factors_gradient"]
+    work = trained(lambda w: F.embedding_bag(flat, w, starts, scale_grad_by_freq=True), (10, 32))
+    assert len(work.launches) <= 4, work.names
+    table = array(10, 32)
+    work = quiet(stub.settled(lambda: F.embedding(flat, table, max_norm=1.0)))
+    assert len(work.launches) <= 4, work.names
+
+
+def case_margins_of_rows_are_two_launches_with_their_gradient():
+    classes, labels = (tenfold.zeros(*shape, dtype=tenfold.int64, device=DEVICE) for shape in ((64,), (64, 32)))
+    y, w = array(64, 32), array(32)
+    for reduction in ("mean", "sum", "none"):
+        for p, weight in ((1, None), (2, w)):
+            work = trained(lambda x: F.multi_margin_loss(x, classes, p, weight=weight, reduction=reduction), (64, 32))
+            assert work.names == ["class_margins", "class_margins_gradient"]
+        work = trained(lambda x: F.multilabel_margin_loss(x, labels, reduction=reduction), (64, 32))
+        assert work.names == ["label_margins", "label_margins_gradient"]
+        assert len(trained(lambda x: F.poisson_nll_loss(x, y, full=True, reduction=reduction), (64, 32)).launches) == 2
+    assert len(trained(lambda x: F.multilabel_soft_margin_loss(x, y, reduction="none"), (64, 32)).launches) == 4
+
+
+def case_distances_of_all_pairs_and_rows_over_their_norms():
+    for p in (1.0, 1.5, 2.0, float("inf")):
+        work = trained(lambda x, y: tenfold.cdist(x, y, p), (16, 32), (8, 32))
+        assert work.names == ["distances", "distances_gradient", "distances_gradient"]
+        assert trained(lambda x: F.pdist(x, p), (16, 32)).names == ["distances", "distances_gradient"]
+    work = trained(tenfold.cdist, (64, 32), (64, 32))
+    assert (len(work.launches), work.products) == (7, 3), work.names
+    for p in (1, 2, 3):
+        for dim in (0, 1, 2):
+            assert trained(lambda x: F.normalize(x, p, dim), (8, 6, 5)).names == ["scaled_rows", "scaled_rows_gradient"]
+        assert len(trained(lambda x: tenfold.renorm(x, p, 0, 1.0), (8, 6, 5)).launches) == 2
+    assert trained(lambda x: F.local_response_norm(x, 5), (4, 8, 6, 6)).names == ["response_norm", "response_norm_gradient"]
 
 
 def case_a_cell_is_two_products_and_a_launch():

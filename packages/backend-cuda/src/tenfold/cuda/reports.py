@@ -15,12 +15,17 @@ from tenfold.dispatch.devices import AcceleratorError
 # A word each: what the operator of that word has to say.
 WORDS = (
     "index", "index_put", "gather", "scatter", "cross_entropy", "varlen_attn", "lu_unpack", "embedding", "histc", "nll_loss",
+    "multi_margin_loss", "multilabel_margin_loss", "embedding_bag", "offsets",
 )  # fmt: skip
 WRONG_STARTS = (
     "cu_seq_q, cu_seq_k, seqused_k or block_table given to varlen_attn was wrong: starts rise from 0 and end inside "
     "of the tensors, and pages are some that there are"
 )
-OTHERS = {"varlen_attn": WRONG_STARTS, "histc": "the numbers given to histc have a range that is not finite"}
+OTHERS = {
+    "varlen_attn": WRONG_STARTS,
+    "histc": "the numbers given to histc have a range that is not finite",
+    "offsets": "the offsets given to embedding_bag were wrong: the first is 0, and the last is at most the number of indices",
+}
 _state: dict[str, Any] = {}
 
 

@@ -4,7 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from tenfold.cuda.kernels.handwritten import TILE, Handwritten
+from tenfold.cuda.kernels.all_pairs import program as pair_program
+from tenfold.cuda.kernels.bags import MAXIMA, TILE as BAGS, tile as bag_tile
+from tenfold.cuda.kernels.handwritten import LONG, TILE, Handwritten
+from tenfold.cuda.kernels.margins import program as margin_program
+from tenfold.cuda.kernels.scaling import program as scaled_program
 from tenfold.cuda.kernels.soft_targets import program
 
 Row = tuple[str, Handwritten, tuple[str, ...]]
@@ -37,6 +41,7 @@ def layers(kind: str) -> Iterator[Row]:
     yield from recurrence(kind)
     yield from row_pairs(kind)
     yield from soft_targets(kind)
+    yield from pairs_and_bags(kind)
 
 
 def recurrence(kind: str) -> Iterator[Row]:
@@ -67,3 +72,37 @@ def soft_targets(kind: str) -> Iterator[Row]:
     yield f"soft cross entropy {kind}", found, (p, s, s, s, "*i32", p, p, p, i, i, "fp32")
     slope = program("soft_cross_entropy_gradient", 4096, 50257, False, True, True, "mean")[0]
     yield f"soft cross entropy gradient {kind}", slope, (p, p, p, p, p, s, i, i, i, "fp32")
+
+
+def pairs_and_bags(kind: str) -> Iterator[Row]:
+    """Margins between scores, distances of all pairs, rows over their norms and bags of rows, each with its gradient."""
+    p, s, i, index, f = "*" + kind, "*fp32", "i32", "*i64", "fp32"
+    flags = {"REDUCTION": 2, "SQUARE": 0, "WEIGHT": 1, "DOUBLE": 0}
+    margins = margin_program("class_margins", 4096, 1000, 1024, **flags)[0]
+    yield f"margins {kind}", margins, (p, s, s, "*i32", "*i32", p, index, p, *[i] * 3, f)
+    slopes = margin_program("class_margins_gradient", 4096, 1000, 1024, **flags)[0]
+    yield f"margins gradient {kind}", slopes, (p, p, p, index, p, *[i] * 3, f)
+    labels = margin_program("label_margins", 4096, 1000, LONG, REDUCTION=2, DOUBLE=0)[0]
+    yield f"label margins {kind}", labels, (p, s, s, "*i32", "*i32", p, index, *[i] * 3)
+    slopes = margin_program("label_margins_gradient", 4096, 1000, LONG, REDUCTION=2, DOUBLE=0)[0]
+    yield f"label margins gradient {kind}", slopes, (p, p, p, index, *[i] * 3)
+    for norm in (2.0, 3.0):
+        found = pair_program("distances", 1024, 1024, 128, norm, False, False)
+        yield f"distances {norm:.0f} {kind}", found, (p, p, p, *[i] * 5, f)
+        found = pair_program("distances_gradient", 1024, 1024, 128, norm, False, False)
+        yield f"distances gradient {norm:.0f} {kind}", found, (p, p, p, p, p, *[i] * 10, f)
+    for strided in (False, True):
+        label = f"{'columns' if strided else 'rows'} {kind}"
+        found = scaled_program("scaled_rows", "unit", 2.0, 4096, 768, strided, False)[0]
+        yield f"scaled {label}", found, (p, s, p, *[i] * 9, f, f)
+        found = scaled_program("scaled_rows_gradient", "unit", 2.0, 4096, 768, strided, False)[0]
+        yield f"scaled gradient {label}", found, (p, p, p, s, *[i] * 12, f, f)
+    fixed = ("DOUBLE", 0), ("BLOCK", 1024)
+    yield f"response norm {kind}", Handwritten("response_norm", fixed), (p, s, p, *[i] * 4, f, f, f)
+    yield f"response norm gradient {kind}", Handwritten("response_norm_gradient", fixed), (p, p, p, s, *[i] * 4, f, f)
+    flags_of_bags = ("OFFSETS", 1), ("ENDS", 0), ("FACTORS", 0), ("DOUBLE", 0)
+    for name, mode, size in (("mean", 1, BAGS), ("max", 2, MAXIMA)):
+        found = Handwritten("bags", (("MODE", mode), *flags_of_bags, *bag_tile(1024, 32 * 1024, 128, size)))
+        yield f"bags {name} {kind}", found, (p, index, index, "*i32", p, index, index, p, *[i] * 8)
+    found = Handwritten("bags_gradient", (("MODE", 1), ("OFTEN", 0), *flags_of_bags, *bag_tile(1024, 32 * 1024, 128)))
+    yield f"bags gradient {kind}", found, (s, p, index, index, index, index, p, *[i] * 6)

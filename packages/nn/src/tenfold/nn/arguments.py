@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import tenfold
+from tenfold.dispatch.devices import CPU
 from tenfold.dispatch.spellings import as_dims
 from tenfold.types.dtypes import type_name
 
@@ -36,6 +37,14 @@ def conjugate(x: Any) -> Any:
 def widened(x: Any) -> Any:
     """float16 and bfloat16 tensors as float32, in which statistics are computed; others as they are."""
     return x.to(tenfold.float32) if x._array.dtype.itemsize == 2 and x.dtype.is_floating_point else x
+
+
+def has_kernel(operator: str, input: Any, *others: Any) -> bool:
+    """Whether another device than the CPU has a kernel for the operator, and these are plain tensors there; None is none."""
+    key = input._key
+    if key is CPU or key.level is not None or key.override or getattr(key.kernels, operator) is None:
+        return False
+    return all(x is None or x._key is key for x in others)
 
 
 def refuse_gradients(name: str, **constants: Any) -> None:

@@ -1,4 +1,4 @@
-"""Cosines and distances of pairs of rows, one launch, and their gradients, another: the operators of tenfold-nn."""
+"""Cosines and distances of pairs of rows, one launch, and their gradients, another: operators of tenfold-nn."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from typing import Any
 
 from tenfold.cuda import runtime
 from tenfold.cuda.attaching import kernel
+from tenfold.cuda.kernels import all_pairs  # noqa: F401 - it attaches kernels of this family too
 from tenfold.cuda.kernels.handwritten import F64, FLOATS, Handwritten, contiguous, start, statistics_dtype
 from tenfold.cuda.kernels.planes import power
 from tenfold.dispatch.operators import op

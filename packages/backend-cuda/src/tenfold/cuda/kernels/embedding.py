@@ -6,7 +6,7 @@ from typing import Any
 
 from tenfold.cuda import runtime
 from tenfold.cuda.attaching import kernel
-from tenfold.cuda.kernels import places as at, sums
+from tenfold.cuda.kernels import bags, places as at, sums  # noqa: F401 - the first attaches kernels of this family too
 from tenfold.cuda.kernels.array_kernels import cast
 from tenfold.cuda.kernels.elementwise import run
 from tenfold.cuda.kernels.handwritten import FLOATS, contiguous

@@ -13,6 +13,7 @@ SIGMOID = "math.rcp_rn(1.0 + math.exp(-x))"
 CUT = "tl.where((m > -100.0) | (m != m), m, -100.0)"
 VARIANCE = "v = tl.where((p > a) | (p != p), p, a)\n"
 GAP = "m = a - p * (x - y)\n"
+STIRLING = "m = tl.where(y > 1.0, y * math.log(y) - y + 0.5 * math.log(6.283185307179586 * y), 0.0)\n"  # log(y!), about
 
 # Of each kind: statements and, last, an expression, for the loss and for its slope.
 KINDS: dict[str, tuple[str, str]] = {
@@ -36,6 +37,8 @@ KINDS: dict[str, tuple[str, str]] = {
     "soft_margin": ("math.log1p(math.exp(-y * x))", "m = math.exp(-y * x)\nmath.div_rn(-y * m, 1.0 + m)"),
     "log_poisson": ("math.exp(x) - y * x", "math.exp(x) - y"),
     "poisson": ("x - y * math.log(x + a)", "1.0 - math.div_rn(y, x + a)"),
+    "full_log_poisson": (f"{STIRLING}math.exp(x) - y * x + m", "math.exp(x) - y"),
+    "full_poisson": (f"{STIRLING}x - y * math.log(x + a) + m", "1.0 - math.div_rn(y, x + a)"),
     "hinge": (
         "m = a - x\nm = tl.where((m > 0) | (m != m), m, 0.0)\ntl.where(y == 1, x, tl.where(y == -1, m, x + m))",
         "tl.where(y == -1, 0.0, 1.0) - tl.where((y != 1) & (a - x >= 0), 1.0, 0.0)",

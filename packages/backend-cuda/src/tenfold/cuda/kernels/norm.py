@@ -7,7 +7,7 @@ from typing import Any
 
 from tenfold.cuda import runtime
 from tenfold.cuda.attaching import kernel
-from tenfold.cuda.kernels import batch_norm, group_norm  # noqa: F401 - these attach kernels of this family too
+from tenfold.cuda.kernels import batch_norm, group_norm, scaling  # noqa: F401 - these attach kernels of this family too
 from tenfold.cuda.kernels.handwritten import (
     F64,
     FLOATS,

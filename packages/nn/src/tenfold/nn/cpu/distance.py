@@ -69,11 +69,15 @@ def _differences(out: Any, x1: Any, x2: Any, p: float) -> None:
         if p == 2:
             out[part] = np.sqrt(np.einsum("ijk,ijk->ij", difference, difference))
             continue
-        np.abs(difference, difference)
-        if p == 0:  # how many differ: nan, where it is unknown
-            out[part] = np.minimum(np.ceil(difference, difference), 1, out=difference).sum(2)
-        else:
-            out[part] = power_sum(difference, p, (2,), False)
+        out[part] = _norms(difference, p)
+
+
+def _norms(difference: Any, p: float) -> Any:
+    """Of the last dimension, in place."""
+    np.abs(difference, difference)
+    if p == 0:  # how many differ: nan, where it is unknown
+        return np.minimum(np.ceil(difference, difference), 1, out=difference).sum(-1)
+    return power_sum(difference, p, (difference.ndim - 1,), False)
 
 
 # How a difference becomes a summand, and how summands are put together.
@@ -129,7 +133,7 @@ def _row_distances(x: Any, i: int, others: Any, p: float) -> Any:
     difference = x[others] - x[i]
     if p == 2:
         return np.sqrt(np.einsum("ij,ij->i", difference, difference))
-    return power_sum(np.abs(difference, difference), p, (1,), False)
+    return _norms(difference, p)
 
 
 _FEW_PRODUCTS = 4  # features up to which differences are as fast

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from math import inf
-from typing import Any
-
 import tenfold as tf
 from tenfold.dispatch.accepted import Only
-from tenfold.dispatch.devices import CPU
-from tenfold.dispatch.operators import composite, op
+from tenfold.dispatch.operators import composite
 from tenfold.dispatch.shape_rules import broadcast_shapes
-from tenfold.nn.arguments import widened
+from tenfold.nn.arguments import has_kernel, widened
+from tenfold.nn.ops.all_pairs import differences_of_pairs, euclidean, fused_distances, in_one_pass, lengths_of
 from tenfold.ops.pointwise.several import where
 from tenfold.tensor.tensor import Tensor
 from tenfold.types.dtypes import type_name
@@ -62,8 +59,7 @@ def pairwise_distance(x1: Tensor, x2: Tensor, p: float = 2.0, eps: float = 1e-06
 
 def rows_in_one_pass(x1: Tensor, x2: Tensor) -> bool:
     """Whether the device has a kernel for the rows of these: plain tensors of one shape and floating dtype."""
-    key = x1._key
-    if key is CPU or key.level is not None or key.override or key.kernels.fused_row_pairs is None or x2._key is not key:
+    if not has_kernel("fused_row_pairs", x1, x2):
         return False
     return x1.dtype is x2.dtype and x1.dtype.is_floating_point and x1.shape == x2.shape and x1.dim() > 0 and x1.numel() > 0
 
@@ -140,13 +136,12 @@ def pdist(input: Tensor, p: float = 2.0) -> Tensor:
         raise RuntimeError(f"pdist only supports 2D tensors, got: {input.dim()}D")
     if not p >= 0:
         raise RuntimeError(f"pdist only supports non-negative p values, got {p}")
-    N = input.shape[0]
-    first, second = tf.triu_indices(N, N, 1, device=input.device)
-    difference = tf.index_select(input, 0, first) - tf.index_select(input, 0, second)
-    return _lengths(difference, p)
+    if input.size(0) > 1 and in_one_pass(input):
+        return fused_distances(input, None, float(p), False)
+    return lengths_of(differences_of_pairs(input), p)
 
 
-@composite("distance", accepts=_FLOATING, method=None, rounded_once=True)
+@composite("distance", accepts=_FLOATING, method=None)
 def cdist(x1: Tensor, x2: Tensor, p: float = 2.0, compute_mode: str | None = None) -> Tensor:
     """The p-norm of the difference of each row of x1 and each row of x2. Shape: (..., P, M), (..., R, M) -> (..., P, R).
 
@@ -168,38 +163,11 @@ def cdist(x1: Tensor, x2: Tensor, p: float = 2.0, compute_mode: str | None = Non
     if compute_mode not in (None, *_MODES):
         raise ValueError(f"{compute_mode} is not a valid value for compute_mode")
     many = x1.size(-2) > 25 or x2.size(-2) > 25
-    if p == 2 and x1.size(-1) and (compute_mode == _MODES[1] or (many and compute_mode in (None, _MODES[0]))):
-        return _euclidean(x1, x2)
-    difference = x1.unsqueeze(-2) - x2.unsqueeze(-3)
-    return _lengths(difference, p)
-
-
-def _lengths(difference: Tensor, p: float) -> Tensor:
-    """The p-norms of the last dimension, with a distance's gradient: 0 of equal rows, also where an infinite one comes in.
-
-    Each of several elements that are the largest gets the whole of it, not its share. Of p = 1 and infinity it is a product
-    with the signs, which an infinite one makes nan where elements are equal.
-    """
-    if not difference.size(-1):
-        return difference.sum(-1)
-    if 0 < p < 1:  # whose slope at 0 is infinite
-        difference = where(difference == 0, 0, difference)
-    norms = op.vector_norm(difference, p, -1)
-    if not difference.requires_grad or p == 1:
-        return norms
-    if p == 0:  # the norm's value, and a sum of zeros whose derivative is the distance's
-        return norms.detach() + where(tf.zeros_like(difference, dtype=tf.bool), difference, 0).sum(-1)
-    if p == inf:
-        size = difference.abs()
-        finite = size.isfinite()
-        size = where(finite, size, 0)
-        largest = (size == norms.detach().unsqueeze(-1)) & finite
-        return norms.detach() + ((size - size.detach()) * largest).sum(-1)
-    return where(norms == 0, 0, norms)
-
-
-def _euclidean(x1: Any, x2: Any) -> Tensor:
-    """Distances by a product; 0, with gradient 0, where rounding would leave a negative square."""
-    squares = x1.square().sum(-1, True) + x2.square().sum(-1, True).mT - 2 * x1.matmul(x2.mT)
-    none = squares <= 0
-    return where(none, 0, where(none, 1, squares).sqrt())
+    product = p == 2 and bool(x1.size(-1)) and (compute_mode == _MODES[1] or (many and compute_mode in (None, _MODES[0])))
+    if in_one_pass(x1, x2) and not (product and x1.dtype.is_half):
+        batch = broadcast_shapes("cdist", [x1.shape[:-2], x2.shape[:-2]])
+        x1, x2 = (x if x.shape[:-2] == batch else x.expand(*batch, *x.shape[-2:]) for x in (x1, x2))
+        return fused_distances(x1, x2, float(p), product)
+    if x1.dtype.is_half:  # rounded once
+        return cdist(x1.float(), x2.float(), p, compute_mode).to(x1.dtype)
+    return euclidean(x1, x2) if product else lengths_of(x1.unsqueeze(-2) - x2.unsqueeze(-3), p)

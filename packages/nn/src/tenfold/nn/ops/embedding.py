@@ -9,6 +9,8 @@ import tenfold as tf
 from tenfold.dispatch.accepted import Only
 from tenfold.dispatch.meta import Meta
 from tenfold.dispatch.operators import composite
+from tenfold.nn.ops.bags import fused_bags, in_one_pass as in_one_pass_of_bags, maxima_of_bags
+from tenfold.nn.ops.norm.scaling import fused_scaled_rows, in_one_pass
 from tenfold.tensor.tensor import Tensor
 
 
@@ -61,6 +63,11 @@ def renormalize(weight: Tensor, input: Tensor, max_norm: float, norm_type: float
     """Scale the rows in use down to a norm of at most `max_norm`, in place; neither gradient nor tangent knows of it."""
     weight = weight.detach()
     with tf.no_grad():
+        if in_one_pass(weight, norm_type, max_norm):  # rows in use twice are written twice, the same: nothing waits for which
+            used = input.reshape(-1)
+            rows = embedding_rows(weight, used, -1, False)
+            weight[used] = fused_scaled_rows(rows, float(norm_type), "limit", float(max_norm))[0]
+            return
         used = tf.unique(input.reshape(-1))
         rows = weight[used]
         norms = tf.norm(rows, norm_type, 1, keepdim=True)
@@ -134,7 +141,7 @@ def embedding_bag(
     >>> tenfold.op.embedding_bag(tenfold.tensor([[0, 1]]), tenfold.tensor([[1.0], [3.0]]))
     tensor([[2.]])
     """
-    flat, bags, count = _bags(input, offsets, include_last_offset, to_the_end=padding_idx is not None or mode == "max")
+    _check_bags(input, offsets)
     if mode not in ("sum", "mean", "max"):
         raise ValueError(f"embedding_bag: mode has to be one of sum, mean or max, got {mode!r}")
     if mode == "max" and (scale_grad_by_freq or sparse):
@@ -150,28 +157,15 @@ def embedding_bag(
     padding = checked_padding_idx("embedding_bag", padding_idx, V)
     if max_norm is not None:
         renormalize(weight, input, max_norm, norm_type)
-    if padding >= 0:
-        kept = tf.nonzero(tf.ne(flat, padding)).squeeze(1)
-        flat, bags = flat[kept], bags[kept]
-    else:
-        kept = None
-    try:
-        rows = embedding_rows(weight, flat, -1, scale_grad_by_freq, bool(sparse))
-    except IndexError as error:  # PyTorch's two lookups refuse an index with errors of two types
-        raise RuntimeError(f"embedding_bag: Expected idx >= 0 && idx < num_embeddings; {error}") from None
-    if per_sample_weights is not None:
-        factors = per_sample_weights.reshape(-1)
-        rows = rows * (factors if kept is None else factors[kept]).unsqueeze(1)
-    if mode == "max":
-        return _bag_maxima(rows, bags, count)
-    if bags is None:
-        together = rows.view(*input.shape, weight.shape[1])
-        return together.sum(1) if mode == "sum" else together.mean(1)
-    sums = tf.zeros(count, weight.shape[1], dtype=weight.dtype, device=weight.device).index_add(0, bags, rows)
-    if mode == "sum":
-        return sums
-    sizes = tf.zeros(count, dtype=weight.dtype, device=weight.device).index_add(0, bags, tf.ones_like(bags).to(weight.dtype))
-    return sums / sizes.clamp_min(1).unsqueeze(1)
+    to_the_end = padding >= 0 or mode == "max"
+    if not sparse and in_one_pass_of_bags(weight, input, offsets, per_sample_weights):
+        count = input.shape[0] if offsets is None else offsets.shape[0] - bool(include_last_offset)
+        if count:
+            ends = bool(include_last_offset) and offsets is not None and not to_the_end
+            given = (weight, input, offsets, per_sample_weights, mode, count, padding, ends, bool(scale_grad_by_freq))
+            return fused_bags(*given)[0]
+    parts = (weight, input, offsets, per_sample_weights, mode, padding)
+    return _in_bags(*parts, include_last_offset, to_the_end, bool(scale_grad_by_freq), bool(sparse))
 
 
 @embedding_bag.overload
@@ -205,27 +199,70 @@ def _check_sample_weights(given: Tensor, input: Tensor, weight: Tensor, mode: st
         )
 
 
-def _bags(input: Tensor, offsets: Tensor | None, include_last_offset: bool | int, to_the_end: bool) -> tuple[Tensor, Any, int]:
-    """Flat indices, the bag of each (None: bags of one size, which lie beside each other), and the number of bags.
+def _in_bags(
+    weight: Tensor,
+    input: Tensor,
+    offsets: Tensor | None,
+    factors: Tensor | None,
+    mode: str,
+    padding: int,
+    include_last_offset: bool | int,
+    to_the_end: bool,
+    scale_grad_by_freq: bool,
+    sparse: bool,
+) -> Tensor:
+    """`embedding_bag` in other operators, of arguments that fit."""
+    flat, bags, count = _bags(input, offsets, include_last_offset, to_the_end)
+    if padding >= 0:
+        kept = tf.nonzero(tf.ne(flat, padding)).squeeze(1)
+        flat, bags = flat[kept], bags[kept]
+    else:
+        kept = None
+    try:
+        rows = embedding_rows(weight, flat, -1, scale_grad_by_freq, sparse)
+    except IndexError as error:  # PyTorch's two lookups refuse an index with errors of two types
+        raise RuntimeError(f"embedding_bag: Expected idx >= 0 && idx < num_embeddings; {error}") from None
+    if factors is not None:
+        factors = factors.reshape(-1)
+        rows = rows * (factors[: flat.shape[0]] if kept is None else factors[kept]).unsqueeze(1)
+    if mode == "max":
+        return maxima_of_bags(rows, bags, count)[0]
+    if bags is None:
+        together = rows.view(*input.shape, weight.shape[1])
+        return together.sum(1) if mode == "sum" else together.mean(1)
+    sums = tf.zeros(count, weight.shape[1], dtype=weight.dtype, device=weight.device).index_add(0, bags, rows)
+    if mode == "sum":
+        return sums
+    sizes = tf.zeros(count, dtype=weight.dtype, device=weight.device).index_add(0, bags, tf.ones_like(bags).to(weight.dtype))
+    return sums / sizes.clamp_min(1).unsqueeze(1)
 
-    The last of `include_last_offset` should be the size of the input; where it is not, `to_the_end` goes on as if it were.
-    """
+
+def _check_bags(input: Tensor, offsets: Tensor | None) -> None:
     if input.dim() == 2:
         if offsets is not None:
             raise ValueError(
                 "embedding_bag: if input is 2D, then offsets has to be None, as input is treated is a mini-batch "
                 "of fixed length sequences."
             )
-        B, N = input.shape
-        if N and not to_the_end:
-            return input.reshape(-1), None, B
-        return input.reshape(-1), tf.arange(B, device=input.device).unsqueeze(1).expand(B, N).reshape(-1), B
+        return
     if input.dim() != 1:
         raise ValueError(f"embedding_bag: input has to be 1D or 2D Tensor, but got Tensor of dimension {input.dim()}")
     if offsets is None:
         raise ValueError("embedding_bag: offsets has to be a 1D Tensor but got None")
     if offsets.dim() != 1:
         raise ValueError(f"embedding_bag: offsets has to be a 1D Tensor, got {offsets.dim()} dimensions")
+
+
+def _bags(input: Tensor, offsets: Tensor | None, include_last_offset: bool | int, to_the_end: bool) -> tuple[Tensor, Any, int]:
+    """Flat indices, the bag of each (None: bags of one size, which lie beside each other), and the number of bags.
+
+    The last of `include_last_offset` should be the size of the input; where it is not, `to_the_end` goes on as if it were.
+    """
+    if offsets is None:
+        B, N = input.shape
+        if N and not to_the_end:
+            return input.reshape(-1), None, B
+        return input.reshape(-1), tf.arange(B, device=input.device).unsqueeze(1).expand(B, N).reshape(-1), B
     starts = offsets.tolist()
     if starts and starts[0] != 0:
         raise RuntimeError(
@@ -243,21 +280,6 @@ def _bags(input: Tensor, offsets: Tensor | None, include_last_offset: bool | int
     bags = [i for i, (a, b) in enumerate(zip(starts, ends, strict=False)) for _ in range(b - a)]
     # Indices behind the last offset belong to no bag.
     return input[: len(bags)], tf.tensor(bags, dtype=tf.int64, device=input.device), len(ends)
-
-
-def _bag_maxima(rows: Tensor, bags: Tensor, count: int) -> Tensor:
-    """Each bag's largest elements: of equal ones the first, which alone gets the gradient; nan where a row has one."""
-    L, D = rows.shape
-    if L == 0:
-        return tf.zeros(count, D, dtype=rows.dtype, device=rows.device) * rows.sum(0)
-    index, values = bags.unsqueeze(1).expand(-1, D), rows.detach()
-    largest = tf.zeros(count, D, dtype=rows.dtype, device=rows.device)
-    largest = largest.scatter_reduce(0, index, values, "amax", include_self=False)
-    places = tf.arange(L, device=rows.device).unsqueeze(1).expand(-1, D)
-    holds = tf.eq(values, largest.gather(0, index)) | tf.isnan(values)
-    first = tf.full((count, D), L, dtype=tf.int64, device=rows.device)
-    first = first.scatter_reduce(0, index, tf.where(holds, places, L), "amin")
-    return tf.where(first < L, rows.gather(0, first.clamp_max(L - 1)), 0)
 
 
 @composite("embedding", method=None)

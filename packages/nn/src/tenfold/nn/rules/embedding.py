@@ -1,11 +1,12 @@
-"""The gradient of an embedding table."""
+"""The gradients of an embedding table, by index and by bags."""
 
 from __future__ import annotations
 
 from typing import Any
 
 import tenfold as tf
-from tenfold.autograd.gradients import gradient
+from tenfold.autograd.gradients import gradient, gradients
+from tenfold.nn.ops import bags
 from tenfold.nn.ops.embedding import embedding_rows, embedding_weight_grad
 
 
@@ -33,3 +34,28 @@ gradient(
         else embedding_weight_grad(g, input, weight_shape[0], padding_idx, scale_grad_by_freq)
     ),
 )
+
+
+@gradients(bags.fused_bags, "weight", "factors", node="EmbeddingBagBackward0", results=(0,))
+def _bags(
+    g: Any,
+    needs: Any,
+    weight: Any,
+    input: Any,
+    offsets: Any,
+    factors: Any,
+    out1: Any,
+    out2: Any,
+    mode: str,
+    count: int,
+    padding_idx: int,
+    ends: bool,
+    scale_by_freq: bool,
+) -> Any:
+    first, of_table, of_factors = g[0], None, None
+    if needs[0]:
+        kept = (input, offsets, factors, out1, out2)
+        of_table = bags.fused_bags_grad(first, weight.shape[0], *kept, mode, count, padding_idx, ends, scale_by_freq)
+    if needs[1]:
+        of_factors = bags.fused_bags_factors_grad(first, weight, input, offsets, count, padding_idx, ends)
+    return of_table, of_factors

@@ -7,7 +7,7 @@ from typing import Any
 
 import tenfold as tf
 from tenfold.autograd.gradients import gradient, gradients
-from tenfold.nn.ops.loss import classes as ops, elementwise, pointwise, soft_targets
+from tenfold.nn.ops.loss import class_margins, classes as ops, elementwise, pointwise, soft_targets
 
 
 @gradients(ops.fused_nll_loss, "input", node="NllLossBackward0", results=(0,))
@@ -36,6 +36,16 @@ def _cross_entropy(
 @gradients(soft_targets.fused_soft_cross_entropy, "input", node="DivBackward1", results=(0,))
 def _soft_cross_entropy(g: Any, input: Any, target: Any, weight: Any, label_smoothing: float, reduction: str, out1: Any) -> Any:
     return (soft_targets.fused_soft_cross_entropy_grad(g[0], input, target, weight, label_smoothing, reduction, out1),)
+
+
+@gradients(class_margins.fused_class_margins, "input", node="MultiMarginLossBackward0")
+def _class_margins(g: Any, input: Any, target: Any, weight: Any, p: int, margin: float, reduction: str) -> Any:
+    return (class_margins.fused_class_margins_grad(g, input, target, weight, p, margin, reduction),)
+
+
+@gradients(class_margins.fused_label_margins, "input", node="MultilabelMarginLossBackward0")
+def _label_margins(g: Any, input: Any, target: Any, reduction: str) -> Any:
+    return (class_margins.fused_label_margins_grad(g, input, target, reduction),)
 
 
 @gradients(pointwise.fused_pointwise_loss, "input", "target", "third", node="LossBackward0")

@@ -8,7 +8,7 @@ from tenfold.autograd.gradients import gradients
 from tenfold.autograd.rules.passing import is_unseen, whole
 from tenfold.dispatch.devices import CPU
 from tenfold.dispatch.kernels import table
-from tenfold.nn.ops.norm import batch, group, layer
+from tenfold.nn.ops.norm import batch, group, layer, lengths, scaling
 from tenfold.tensor.tensor import wrap
 
 
@@ -72,3 +72,13 @@ def _group_norm(
 ) -> Any:
     grads = group.fused_group_norm_grad(g[0], input, out1, out2, num_groups, weight, eps)
     return _as_parameters(grads, weight_dtype, bias_dtype)
+
+
+@gradients(scaling.fused_scaled_rows, "input", node="DivBackward0", results=(0,))
+def _scaled_rows(g: Any, input: Any, out1: Any, p: float, kind: str, bound: float) -> Any:
+    return (scaling.fused_scaled_rows_grad(g[0], input, out1, p, kind, bound),)
+
+
+@gradients(lengths.fused_response_norm, "input", node="DivBackward0", results=(0,))
+def _response_norm(g: Any, input: Any, out1: Any, size: int, alpha: float, beta: float, k: float) -> Any:
+    return (lengths.fused_response_norm_grad(g[0], input, out1, size, alpha, beta, k),)

@@ -29,6 +29,8 @@ KINDS: dict[str, Any] = {
     "soft_margin": lambda x, t, third, a, b: np.logaddexp(0, -t * x),
     "log_poisson": lambda x, t, third, a, b: poisson(x, t, reduction="none"),
     "poisson": lambda x, t, third, a, b: poisson(x, t, log_input=False, eps=a, reduction="none"),
+    "full_log_poisson": lambda x, t, third, a, b: poisson(x, t, full=True, reduction="none"),
+    "full_poisson": lambda x, t, third, a, b: poisson(x, t, log_input=False, full=True, eps=a, reduction="none"),
     "hinge": lambda x, t, third, a, b: hinge_embedding(x, t, a, "none"),
     "ranking": lambda x, t, third, a, b: ranking(x, t, third, a, "none"),
     "gaussian": lambda x, t, third, a, b: 0.5 * (np.log(np.maximum(third, a)) + (x - t) ** 2 / np.maximum(third, a)) + b,

@@ -6,9 +6,11 @@ from collections.abc import Iterator
 from typing import Any
 
 import tenfold
+from tenfold import op
 from tenfold.testing.samples import POSITIVE, ErrorSample, Make, Sample, error_samples, samples
 
 FLOATS = tuple(tenfold.types.dtypes.BY_NAME[n] for n in ("float32", "float64", "float16", "bfloat16"))
+_GRADIENT = "it is a gradient, which is compared with that of the operator's body"
 V, D = 5, 3  # rows and columns of the tables
 
 
@@ -96,3 +98,41 @@ def _one_hot_errors(make: Make) -> Iterator[ErrorSample]:
     yield ErrorSample(make.of([0, 4], dtype=tenfold.int64), 4, error=RuntimeError, match="smaller than num_classes")
     yield ErrorSample(make.of([0, -1], dtype=tenfold.int64), 4, error=RuntimeError, match="non-negative")
     yield ErrorSample(make.ints(0, low=0, high=2), error=RuntimeError, match="empty tensor")
+
+
+def _bags(make: Make) -> Iterator[tuple[Any, ...]]:
+    starts, ends = (make.of(v, dtype=tenfold.int64) for v in ([0, 2, 2], [0, 2, 2, 4]))
+    for mode in ("sum", "mean", "max"):
+        yield make(V, D, distinct=True), _index(make, 2, 3), None, None, mode, 2, -1, False, False
+        yield make(V, D, distinct=True), _index(make, 5), starts, None, mode, 3, -1, False, False
+        yield make(V, D, distinct=True), _index(make, 5), starts, None, mode, 3, 1, False, mode != "max"
+        yield make(V, D, distinct=True), _index(make, 5), ends, None, mode, 3, -1, True, False
+    yield make(V, D), _index(make, 2, 3), None, make(2, 3, domain=POSITIVE), "sum", 2, -1, False, False
+    yield make(V, D, layout="transposed"), _index(make, 5), starts, make(5, domain=POSITIVE), "sum", 3, 2, False, False
+
+
+@samples("fused_bags", dtypes=FLOATS, no_special="a row that no bag has is multiplied by 0 in the gradient of the body alone")
+def _fused_bags(make: Make) -> Iterator[Sample]:
+    for case in _bags(make):
+        yield Sample(*case, note=f"{case[4]}, {case[6]}")
+
+
+@samples("fused_bags_grad", dtypes=FLOATS, related="sizes and places are functions of the indices", no_reference=_GRADIENT)
+def _fused_bags_grad(make: Make) -> Iterator[Sample]:
+    for weight, input, offsets, factors, *rest in _bags(make):
+        out, sizes, places = op.fused_bags(weight, input, offsets, factors, *rest)
+        yield Sample(make(*out.shape), V, input, offsets, factors, sizes, places, *rest, note=f"{rest[0]}, {rest[2]}")
+
+
+@samples("fused_bags_factors_grad", dtypes=FLOATS, no_reference=_GRADIENT)
+def _fused_bags_factors_grad(make: Make) -> Iterator[Sample]:
+    for weight, input, offsets, _, mode, count, padding_idx, ends, _ in _bags(make):
+        if mode == "sum":
+            yield Sample(make(count, D), weight, input, offsets, count, padding_idx, ends, note=f"{padding_idx}, {ends}")
+
+
+@error_samples("fused_bags")
+@error_samples("fused_bags_grad")
+@error_samples("fused_bags_factors_grad")
+def _no_bags(make: Make) -> Iterator[ErrorSample]:
+    yield ErrorSample([1.0], error=TypeError, match="argument")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from typing import Any
 
@@ -9,6 +10,7 @@ import numpy as np
 
 import tenfold
 from tenfold import op
+from tenfold.testing.references.reduction import cdist
 from tenfold.testing.samples import ErrorSample, Make, Sample, error_samples, samples
 
 FLOATS = tuple(tenfold.types.dtypes.BY_NAME[n] for n in ("float32", "float64", "float16", "bfloat16"))
@@ -192,4 +194,43 @@ def _fused_row_pairs_grad(make: Make) -> Iterator[Sample]:
 @error_samples("fused_row_pairs")
 @error_samples("fused_row_pairs_grad")
 def _no_rows(make: Make) -> Iterator[ErrorSample]:
+    yield ErrorSample([1.0], error=TypeError, match="argument")
+
+
+def _all_pairs(make: Make) -> Iterator[tuple[Any, ...]]:
+    for p in (0.0, 1.0, 1.5, 2.0, 3.0, math.inf):
+        yield make(3, 4), make(2, 4), p, False
+        yield make(3, 4), None, p, False
+    yield make(2, 3, 4), make(2, 2, 4), 2.0, True
+    yield make(3, 4, layout="transposed"), make(2, 4, layout="strided"), 2.0, False
+    yield make(0, 4), make(2, 4), 2.0, False
+
+
+def _distances(x1: Any, x2: Any, p: float, product: bool) -> Any:
+    if x2 is None:
+        return cdist(x1, x1, p)[np.triu_indices(len(x1), 1)]
+    return cdist(x1, x2, p)
+
+
+@samples("fused_distances", dtypes=FLOATS, reference=_distances)
+def _fused_distances(make: Make) -> Iterator[Sample]:
+    for case in _all_pairs(make):
+        yield Sample(*case, note=f"p = {case[2]}")
+
+
+@samples(
+    "fused_distances_grad",
+    dtypes=FLOATS,
+    related="the result is a function of the rows",
+    no_reference="it is a gradient, which is compared with that of the operator's body",
+)
+def _fused_distances_grad(make: Make) -> Iterator[Sample]:
+    for case in _all_pairs(make):
+        result = op.fused_distances(*case)
+        yield Sample(make(*result.shape), *case[:2], result, *case[2:], note=f"p = {case[2]}")
+
+
+@error_samples("fused_distances")
+@error_samples("fused_distances_grad")
+def _no_pairs(make: Make) -> Iterator[ErrorSample]:
     yield ErrorSample([1.0], error=TypeError, match="argument")

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
 
 import tenfold
 from tenfold import plugins
@@ -235,6 +238,68 @@ def _normalize(make: Make) -> Iterator[Sample]:
 @error_samples("normalize")
 def _normalize_errors(make: Make) -> Iterator[ErrorSample]:
     yield ErrorSample(make(2, 3), dim=2, error=IndexError, match="range")
+
+
+def _scaled(make: Make) -> Iterator[tuple[Any, ...]]:
+    for p in (1.0, 2.0, 3.0):
+        for shape in ((2, 3), (4,), (2, 1, 3)):
+            yield make(*shape, domain=NONZERO), p, "unit", 1e-12
+            yield make(*shape, domain=NONZERO), p, "limit", 0.75
+    yield make(2, 3), 2.0, "unit", 100.0
+    yield make(2, 3), 2.0, "limit", 100.0
+    yield make(2, 3, layout="transposed"), 2.0, "unit", 1e-12
+    yield make(0, 3), 2.0, "unit", 1e-12
+
+
+def _scaled_reference(input: Any, p: float, kind: str, bound: float) -> tuple[Any, Any]:
+    norms = (np.abs(input) ** p).sum(-1, keepdims=True) ** (1 / p)
+    factors = 1 / np.maximum(norms, bound) if kind == "unit" else np.where(norms > bound, bound / (norms + 1e-7), 1.0)
+    return input * factors, norms[..., 0]
+
+
+@samples(
+    "fused_scaled_rows",
+    dtypes=FLOATS,
+    reference=_scaled_reference,
+    no_special="a row with an infinity is nan or 0 by how the norm is computed; normalize and renorm are tried with them",
+)
+def _fused_scaled_rows(make: Make) -> Iterator[Sample]:
+    for case in _scaled(make):
+        yield Sample(*case, note=f"{case[2]}, p {case[1]}")
+
+
+@samples("fused_scaled_rows_grad", dtypes=FLOATS, related=SAVED)
+def _fused_scaled_rows_grad(make: Make) -> Iterator[Sample]:
+    for case in _scaled(make):
+        out, norms = op.fused_scaled_rows(*case)
+        yield Sample(make(*out.shape), case[0], norms, *case[1:], note=f"{case[2]}, p {case[1]}")
+
+
+def _response(make: Make) -> Iterator[tuple[Any, ...]]:
+    for shape, size in (((2, 5, 3), 3), ((1, 4, 2, 2), 4), ((2, 3, 2), 1), ((2, 2, 2), 5)):
+        yield make(*shape), size, 0.5, 0.75, 1.0
+    yield make(3, 5, 4, layout="transposed"), 3, 0.5, 0.5, 2.0
+
+
+@samples("fused_response_norm", dtypes=FLOATS)
+def _fused_response_norm(make: Make) -> Iterator[Sample]:
+    for case in _response(make):
+        yield Sample(*case, note=f"size {case[1]}")
+
+
+@samples("fused_response_norm_grad", dtypes=FLOATS, related=SAVED)
+def _fused_response_norm_grad(make: Make) -> Iterator[Sample]:
+    for case in _response(make):
+        out, scales = op.fused_response_norm(*case)
+        yield Sample(make(*out.shape), case[0], scales, *case[1:], note=f"size {case[1]}")
+
+
+@error_samples("fused_response_norm")
+@error_samples("fused_response_norm_grad")
+@error_samples("fused_scaled_rows")
+@error_samples("fused_scaled_rows_grad")
+def _no_rows(make: Make) -> Iterator[ErrorSample]:
+    yield ErrorSample([1.0], error=TypeError, match="argument")
 
 
 # With the statistics

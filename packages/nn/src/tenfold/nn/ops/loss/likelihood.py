@@ -7,7 +7,7 @@ from typing import Any
 
 import tenfold as tf
 from tenfold.dispatch.operators import composite
-from tenfold.nn.ops.loss.pointwise import divisor, fused_pointwise_loss, in_one_pass
+from tenfold.nn.ops.loss.pointwise import divisor, fused_pointwise_loss, in_one_pass, stirling
 from tenfold.nn.ops.loss.reduction import reduced, reduction_of
 from tenfold.tensor.tensor import Tensor
 
@@ -30,14 +30,11 @@ def poisson_nll_loss(
     tensor(1.)
     """
     reduction = reduction_of("poisson_nll_loss", size_average, reduce, reduction)
-    if not full and target.dtype is input.dtype and in_one_pass("poisson", input, target):
-        kind = "log_poisson" if log_input else "poisson"
+    if target.dtype is input.dtype and in_one_pass("poisson", input, target):
+        kind = f"{'full_' * bool(full)}{'log_' * bool(log_input)}poisson"
         return fused_pointwise_loss(input, target, None, None, kind, float(eps), 0.0, divisor(input, reduction))
     losses = input.exp() - target * input if log_input else input - target * (input + eps).log()
-    if full:
-        stirling = target * target.log() - target + 0.5 * (2 * math.pi * target).log()
-        losses = losses + tf.where(target > 1, stirling, tf.zeros_like(stirling))
-    return reduced(losses, reduction)
+    return reduced(losses + stirling(target) if full else losses, reduction)
 
 
 @composite("loss", method=None)

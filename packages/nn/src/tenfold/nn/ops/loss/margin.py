@@ -8,6 +8,13 @@ import tenfold as tf
 from tenfold.dispatch.operators import composite
 from tenfold.dispatch.shape_rules import broadcast_shapes
 from tenfold.nn.ops.distance import fused_row_pairs, pairwise_distance, rows_in_one_pass
+from tenfold.nn.ops.loss.class_margins import (
+    fused_class_margins,
+    fused_label_margins,
+    in_one_pass as in_one_pass_of_rows,
+    margins_of_classes,
+    margins_of_labels,
+)
 from tenfold.nn.ops.loss.pointwise import divisor, fused_pointwise_loss, in_one_pass
 from tenfold.nn.ops.loss.reduction import reduced, reduction_of
 from tenfold.tensor.tensor import Tensor
@@ -97,11 +104,6 @@ def _class_count(name: str, input: Tensor) -> int:
     return C
 
 
-def _above_zero(gaps: Tensor) -> Tensor:
-    """The gaps that are kept: 0, without a gradient, for those that are not above 0, NaN being none."""
-    return tf.where(gaps > 0, gaps, 0.0)
-
-
 @composite("loss", accepts={"input": "floating"}, method=None)
 def multi_margin_loss(
     input: Tensor,
@@ -126,12 +128,9 @@ def multi_margin_loss(
     rows, classes = input.reshape(-1, C), target.reshape(-1, 1)
     if rows.shape[0] != classes.shape[0]:
         raise RuntimeError(f"multi_margin_loss: inconsistent target size, expected {rows.shape[0]} but got {list(target.shape)}")
-    wrong = tf.arange(C, device=input.device) != classes
-    gaps = _above_zero(margin - rows.gather(1, classes) + rows)
-    gaps = gaps if p == 1 else gaps * gaps
-    if weight is not None:
-        gaps = gaps * tf.index_select(weight, 0, classes.reshape(-1)).unsqueeze(1)
-    losses = tf.where(wrong, gaps, 0.0).sum(1) / C
+    if in_one_pass_of_rows(input, target, weight):
+        return fused_class_margins(input, target, weight, p, float(margin), reduction)
+    losses = margins_of_classes(rows, classes, weight, p, margin)
     return reduced(losses.reshape(target.shape), reduction)
 
 
@@ -153,12 +152,9 @@ def multilabel_margin_loss(
         raise RuntimeError(
             f"multilabel_margin_loss: inconsistent target size: {list(target.shape)} for input of size: {list(input.shape)}"
         )
-    rows, labels = input.reshape(-1, C), target.reshape(-1, C)
-    used = (labels < 0).to(tf.int64).cumsum(1) == 0
-    index = tf.where(used, labels, 0)
-    hits = tf.zeros_like(labels).scatter_add(1, index, used.to(tf.int64))
-    gaps = _above_zero(1 - rows.gather(1, index).unsqueeze(2) + rows.unsqueeze(1))
-    losses = tf.where(used.unsqueeze(2) & (hits == 0).unsqueeze(1), gaps, 0.0).sum([1, 2]) / C
+    if in_one_pass_of_rows(input, target, None):
+        return fused_label_margins(input, target, reduction)
+    losses = margins_of_labels(input.reshape(-1, C), target.reshape(-1, C))
     return reduced(losses.reshape(input.shape[:-1]), reduction)
 
 
@@ -178,9 +174,10 @@ def multilabel_soft_margin_loss(
     tensor(0.6931)
     """
     reduction = reduction_of("multilabel_soft_margin_loss", size_average, reduce, reduction)
-    if reduction != "none" and target.dtype is input.dtype and input.dim() and in_one_pass("logits", input, target, weight):
+    if target.dtype is input.dtype and input.dim() and in_one_pass("logits", input, target, weight):
         parts = divisor(input, reduction) * (input.shape[-1] if reduction == "sum" else 1)
-        return fused_pointwise_loss(input, target, weight, None, "logits", 0.0, 0.0, parts)
+        losses = fused_pointwise_loss(input, target, weight, None, "logits", 0.0, 0.0, parts)
+        return losses if parts else losses.mean(-1)
     losses = -(target * tf.logsigmoid(input) + (1 - target) * tf.logsigmoid(-input))
     if weight is not None:
         losses = losses * weight

@@ -5,13 +5,13 @@ Everywhere else each loss is its own body (elementwise.py, margin.py), which thi
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import Any
 
 import tenfold as tf
-from tenfold.dispatch.devices import CPU
 from tenfold.dispatch.operators import composite
-from tenfold.nn.arguments import widened
+from tenfold.nn.arguments import has_kernel, widened
 from tenfold.tensor.tensor import Tensor
 
 Formula = Callable[[Any, Any, Any, float, float], Any]
@@ -39,6 +39,11 @@ def _slope_of_logits(x: Any, t: Any, p: Any, a: float, b: float) -> Any:
 def _soft_margin_slope(x: Any, t: Any, p: Any, a: float, b: float) -> Any:
     power = (-t * x).exp()
     return -t * power / (1 + power)
+
+
+def stirling(t: Any) -> Any:
+    """About log(t!), by Stirling's formula, of what is above 1; else 0."""
+    return tf.where(t > 1, t * t.log() - t + 0.5 * (2 * math.pi * t).log(), tf.zeros_like(t))
 
 
 def _ranked(x: Any, t: Any, p: Any, a: float, b: float) -> Any:
@@ -69,6 +74,8 @@ LOSSES: dict[str, Formula] = {
     "soft_margin": lambda x, t, p, a, b: (-t * x).exp().log1p(),
     "log_poisson": lambda x, t, p, a, b: x.exp() - t * x,
     "poisson": lambda x, t, p, a, b: x - t * (x + a).log(),
+    "full_log_poisson": lambda x, t, p, a, b: x.exp() - t * x + stirling(t),
+    "full_poisson": lambda x, t, p, a, b: x - t * (x + a).log() + stirling(t),
     "hinge": _hinged,
     "ranking": lambda x, t, p, a, b: _ranked(x, t, p, a, b).clamp_min(0),
     "gaussian": lambda x, t, p, a, b: 0.5 * (_variance(widened(p), a).log() + (x - t) ** 2 / _variance(widened(p), a)) + b,
@@ -85,6 +92,8 @@ SLOPES: dict[str, Formula] = {
     "soft_margin": _soft_margin_slope,
     "log_poisson": lambda x, t, p, a, b: x.exp() - t,
     "poisson": lambda x, t, p, a, b: 1 - t / (x + a),
+    "full_log_poisson": lambda x, t, p, a, b: x.exp() - t,
+    "full_poisson": lambda x, t, p, a, b: 1 - t / (x + a),
     "hinge": lambda x, t, p, a, b: tf.where(t == -1, 0.0, 1.0) - tf.where((t != 1) & (a - x >= 0), 1.0, 0.0),
     "ranking": lambda x, t, p, a, b: tf.where(_ranked(x, t, p, a, b) >= 0, -1.0 if p is None else -p, 0.0),
     "gaussian": lambda x, t, p, a, b: (x - t) / _variance(widened(p), a),
@@ -96,20 +105,19 @@ OF_DIFFERENCES = ("square", "absolute", "bent", "ranking", "gaussian")  # whose 
 
 def in_one_pass(kind: str, input: Tensor, target: Tensor, *others: Tensor | None) -> bool:
     """Whether the device has a kernel for these losses: of plain tensors of one shape, which want no gradient that it lacks."""
-    key = input._key
-    if key is CPU or key.level is not None or key.override or key.kernels.fused_pointwise_loss is None:
+    if not has_kernel("fused_pointwise_loss", input, target, *others):
         return False
     dtype = input.dtype
     if not dtype.is_floating_point or not input.numel() or (target.dtype is not dtype and kind in OF_DIFFERENCES):
         return False
-    if target._key is not key or target.shape != input.shape or target.dtype.is_complex:
+    if target.shape != input.shape or target.dtype.is_complex:
         return False
     if tf.is_grad_enabled() and kind not in OF_DIFFERENCES and target.requires_grad:
         return False
     for other in others:
         if other is None:
             continue
-        if other._key is not key or other.dtype.is_complex or (other.requires_grad and tf.is_grad_enabled()):
+        if other.dtype.is_complex or (other.requires_grad and tf.is_grad_enabled()):
             return False
     return True
 

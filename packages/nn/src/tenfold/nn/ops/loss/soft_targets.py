@@ -6,22 +6,19 @@ Everywhere else it is the body of `cross_entropy` (classes.py), which this one's
 from __future__ import annotations
 
 import tenfold as tf
-from tenfold.dispatch.devices import CPU
 from tenfold.dispatch.operators import composite
-from tenfold.nn.arguments import widened
+from tenfold.nn.arguments import has_kernel, widened
 from tenfold.nn.ops.loss.reduction import reduced
 from tenfold.tensor.tensor import Tensor
 
 
 def in_one_pass(input: Tensor, target: Tensor, weight: Tensor | None) -> bool:
     """Whether the device has a kernel for these: plain tensors of one dtype, of which only the input wants a gradient."""
-    key = input._key
-    if key is CPU or key.level is not None or key.override or key.kernels.fused_soft_cross_entropy is None:
+    if not has_kernel("fused_soft_cross_entropy", input, target, weight) or not input.numel():
         return False
-    if not input.numel() or target.dtype is not input.dtype or (weight is not None and weight.shape != _classes(input)):
+    if target.dtype is not input.dtype or (weight is not None and weight.shape != _classes(input)):
         return False
-    others = [t for t in (target, weight) if t is not None]
-    return all(t._key is key and not (t.requires_grad and tf.is_grad_enabled()) for t in others)
+    return not (tf.is_grad_enabled() and any(t is not None and t.requires_grad for t in (target, weight)))
 
 
 def _classes(input: Tensor) -> tuple[int, ...]:

@@ -24,6 +24,8 @@ KINDS: dict[str, tuple[Domain, Domain, Domain | None, float, float]] = {
     "soft_margin": (ANY, ANY, None, 0.0, 0.0),
     "log_poisson": (ANY, POSITIVE, None, 0.0, 0.0),
     "poisson": (POSITIVE, POSITIVE, None, 1e-3, 0.0),
+    "full_log_poisson": (ANY, ABOVE, None, 0.0, 0.0),
+    "full_poisson": (POSITIVE, ABOVE, None, 1e-3, 0.0),
     "hinge": (LEFT, RIGHT, None, 0.25, 0.0),
     "ranking": (LEFT, RIGHT, ABOVE, 0.25, 0.0),
     "gaussian": (ANY, ANY, POSITIVE, 1e-3, 0.5),
