@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import threading
+
 import pytest
 
 import tenfold
 from tenfold import amp
 from tenfold.amp.settings import SETTINGS
-from tenfold.dispatch.runtime import RUNTIME
+from tenfold.dispatch.runtime import RUNTIME, Layer
 
 
 @pytest.fixture
@@ -212,3 +214,60 @@ def test_arguments_that_have_to_agree_take_the_widest_dtype(x):
         assert tenfold.stack([half, half]).dtype is tenfold.bfloat16
         assert tenfold.index_copy(half, 0, at, x[:2]).dtype is tenfold.float32
         assert tenfold.index_copy(x, 0, at, half[:2]).dtype is tenfold.float32
+
+
+def test_the_short_way_counts_layers_right(x):
+    """Inside of autocast calls go the short way, and all that looks for layers finds what it did before."""
+    before = RUNTIME["ACTIVE"]
+    w = x.clone().requires_grad_()
+    with tenfold.autocast("cpu"), tenfold.autocast("cpu", dtype=tenfold.float16):
+        assert RUNTIME["ACTIVE"] == before + 2
+        assert (x @ w).dtype is tenfold.float16
+        with pytest.raises(RuntimeError):
+            x @ tenfold.ones(3, 3)
+        with tenfold.autocast("cpu", enabled=False):
+            assert (x @ w).dtype is tenfold.float32
+        assert RUNTIME["ACTIVE"] == before + 2
+    assert RUNTIME["ACTIVE"] == before
+    tenfold.set_autocast_enabled("cpu", True)
+    try:
+        assert (x @ w).dtype is tenfold.bfloat16
+    finally:
+        tenfold.set_autocast_enabled("cpu", False)
+    assert RUNTIME["ACTIVE"] == before
+
+
+def test_other_layers_see_what_autocast_calls(x):
+    class Names(Layer):
+        def __init__(self):
+            self.names = []
+
+        def handle(self, operator, args, kwargs):
+            self.names.append(operator.name)
+            return operator(*args, **kwargs)
+
+    outside, inside = Names(), Names()
+    with outside, tenfold.autocast("cpu"):
+        (x @ x).reshape(-1) + 1
+    with tenfold.autocast("cpu"), inside:
+        (x @ x).reshape(-1) + 1
+    assert {"to_dtype", "matmul"} <= set(outside.names)
+    assert inside.names == ["matmul", "reshape", "add"]
+
+
+def test_threads_have_layers_of_their_own(x):
+    """While one thread's call goes the short way, another thread's layer is looked at."""
+    found = []
+
+    def other():
+        with tenfold.autocast("cpu"):
+            found.extend((x @ x).dtype for _ in range(200))
+
+    thread = threading.Thread(target=other)
+    with tenfold.autocast("cpu", dtype=tenfold.float16):
+        thread.start()
+        mine = [(x @ x).dtype for _ in range(200)]
+        thread.join()
+    assert set(found) == {tenfold.bfloat16}
+    assert set(mine) == {tenfold.float16}
+    assert RUNTIME["ACTIVE"] == 0

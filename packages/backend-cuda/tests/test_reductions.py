@@ -22,6 +22,7 @@ REDUCTIONS = {
     "norm 0": lambda x, d: x.norm(0, d), "norm inf": lambda x, d: x.norm(math.inf, d), "norm 2.5": lambda x, d: x.norm(2.5, d),
     "norm 3": lambda x, d: x.norm(3, d), "norm -1": lambda x, d: x.norm(-1, d), "logsumexp": lambda x, d: x.logsumexp(d),
     "nansum": lambda x, d: x.nansum(d), "prod": lambda x, d: x.prod(d[0]), "argmax": lambda x, d: x.argmax(d[-1]),
+    "var_mean": lambda x, d: tenfold.var_mean(x, d), "std_mean": lambda x, d: tenfold.std_mean(x, d, correction=2, keepdim=True),
     "max": lambda x, d: x.max(d[0]), "min": lambda x, d: x.min(d[-1], keepdim=True), "argmin": lambda x, d: x.argmin(),
 }  # fmt: skip
 WHOLE = ("sum", "amax", "amin", "any", "all", "count_nonzero", "prod", "argmax", "max", "min", "argmin")

@@ -53,6 +53,41 @@ def case_a_unit_with_its_gradient_is_two_launches():
     assert len(trained(F.prelu, (4, 8, 6, 6), (8,)).launches) == 4
 
 
+def case_a_function_with_its_gradients_is_two_launches():
+    one = ("abs square sqrt rsqrt reciprocal exp exp2 expm1 log log2 log10 log1p sin cos tan asin acos atan sinh cosh tanh asinh "
+           "acosh atanh sigmoid erf erfc erfinv sinc").split()  # fmt: skip
+    several = ("mul div pow atan2 hypot xlogy maximum minimum fmax fmin fmod logaddexp logaddexp2 lerp addcmul addcdiv").split()
+    for name in (*one, *several):
+        count = 1 if name in one else 3 if name in ("lerp", "addcmul", "addcdiv") else 2
+        work = trained(getattr(tenfold, name), *[(64, 32)] * count)
+        assert len(work.launches) == 2, (name, work.names)
+    for call in (lambda x: x**2, lambda x: x**3, lambda x: 2**x, lambda x: x.clamp_min(0)):
+        work = trained(call, (64, 32))
+        assert len(work.launches) == 2, work.names
+    work = trained(lambda x, y: tenfold.where(x > 0, x, y), (64, 32), (64, 32))
+    assert len(work.launches) == 3, work.names
+    work = trained(lambda x, y: tenfold.atan2(x, y), (64, 32), (32,))
+    assert len(work.launches) == 3, work.names  # and the sum over the broadcast dimension
+
+
+def case_a_reduction_with_its_gradient_is_few_launches():
+    counts = {
+        "var": 3, "std": 3, "amax": 4, "amin": 4, "logsumexp": 2, 1: 2, 2: 2, 3: 2, 0.5: 2, float("inf"): 4,
+    }  # fmt: skip
+    for name, count in counts.items():
+        for options in ({"dim": 1}, {"dim": 0, "keepdim": True}, {"dim": (0, 1)}):
+            call = (
+                (lambda x: getattr(x, name)(**options))
+                if type(name) is str
+                else (lambda x: tenfold.linalg.vector_norm(x, name, **options))
+            )
+            work = trained(call, (64, 32))
+            assert len(work.launches) == count, (name, options, work.names)
+    x = array(64, 32)
+    for call in (tenfold.var_mean, tenfold.std_mean, lambda x: tenfold.var_mean(x, 1)):
+        assert quiet(stub.settled(lambda call=call: call(x))).names == ["reduction"]
+
+
 def case_losses_of_rows_and_of_variances():
     t, sign, p = array(64, 32), array(64), array(32)
     for reduction in ("mean", "sum", "none"):
@@ -170,3 +205,12 @@ def case_cosines_and_distances_of_rows_with_gradients_are_two_launches():
     for call in (lambda x, y: F.cosine_similarity(x, y), F.pairwise_distance):
         assert trained(call, (64, 32), (64, 32)).names == ["row_pairs", "row_pairs_gradient"]
     assert len(trained(lambda x, y: F.cosine_similarity(x, y, 0), (64, 32), (64, 32)).launches) <= 8
+
+
+def case_a_vector_product_is_a_launch_for_each_component():
+    a, b, g = (array(64, 3).requires_grad_(k < 2) for k in range(3))
+    for dim, turned in ((1, lambda t: t), (0, lambda t: t.t())):
+        work = quiet(stub.settled(lambda: tenfold.linalg.cross(turned(a), turned(b), dim=dim)))
+        assert len(work.launches) == 3, work.names
+        work = quiet(stub.settled(lambda: tenfold.linalg.cross(turned(a), turned(b), dim=dim).backward(turned(g))))
+        assert len(work.launches) <= 9 + 2, work.names  # and what adds to the gradients that are there

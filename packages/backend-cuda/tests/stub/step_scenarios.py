@@ -91,7 +91,7 @@ def case_gradients_are_unscaled_in_one_launch_without_a_wait():
         work = stub.work(lambda: scaler.unscale_(optimizer))
         scaler.update()
     assert quiet(work).names.count("unscale_many") == 1
-    assert len(work.launches) <= 5, work.names
+    assert len(work.launches) == 2, work.names  # and the scale's reciprocal
 
 
 def case_a_scaled_step_waits_only_where_the_optimizer_is_not_fused():
@@ -148,3 +148,25 @@ def case_running_statistics_are_one_launch():
     names = ["channel_moments", "channel_norm", "follow_statistics"]
     work = quiet(stub.settled(lambda: layer(x)))
     assert [name for name in work.names if not name.startswith("add_i")] == names  # and the count of batches
+
+
+def case_autocast_adds_nothing_but_casts():
+    """Each weight is cast once a step however often it is used, and what is not cast is launched as outside of autocast."""
+    first = nn.Conv2d(3, 8, 3, padding=1)
+    body = [first, nn.BatchNorm2d(8), nn.ReLU(), nn.AdaptiveAvgPool2d(1), nn.Flatten(), nn.Dropout(0.1)]
+    model = nn.Sequential(*body, nn.Linear(8, 8), nn.GELU(), nn.Linear(8, 3)).to(DEVICE)
+    x, target = tenfold.rand(4, 3, 8, 8, device=DEVICE), tenfold.zeros(4, dtype=tenfold.int64, device=DEVICE)
+
+    def forward(enabled):
+        with tenfold.autocast("cuda", tenfold.bfloat16, enabled=enabled):
+            model[6](model(x) @ model[6].weight[:3])
+            return F.cross_entropy(model(x), target)
+
+    names = lambda work: [name.split("_")[0] for name in work.names]  # noqa: E731
+    with tenfold.no_grad():
+        model(x)
+    plain, cast = (quiet(stub.settled(lambda enabled=enabled: forward(enabled))) for enabled in (False, True))
+    assert [name for name in names(cast) if name != "cast"] == [name for name in names(plain) if name != "cast"]
+    assert plain.products == cast.products
+    parameters = 6  # those of products, each cast once
+    assert names(cast).count("cast") - names(plain).count("cast") <= parameters + 6, cast.names

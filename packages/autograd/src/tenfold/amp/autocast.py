@@ -6,6 +6,7 @@ Source: P. Micikevicius et al., "Mixed Precision Training", ICLR 2018; the lists
 from __future__ import annotations
 
 import functools
+import threading
 import warnings
 from collections.abc import Iterator
 from typing import Any
@@ -20,8 +21,8 @@ from tenfold.amp.settings import (
     get_autocast_dtype,
     is_autocast_enabled,
 )
-from tenfold.dispatch.operators import Operator
-from tenfold.dispatch.runtime import STATE, Layer, call_inside, enter_outermost, leave_outermost
+from tenfold.dispatch.operators import Operator, op
+from tenfold.dispatch.runtime import STATE, Layer, call_inside, count_active, enter_outermost, leave_outermost
 from tenfold.plugins import backends
 from tenfold.tensor.tensor import Tensor
 from tenfold.types import dtypes
@@ -37,26 +38,68 @@ def is_autocast_available(device_type: str) -> bool:
     return device_type.partition(":")[0] in backends()
 
 
+class _Here(threading.local):
+    """What of this thread's casting layers counts among those that operators look for."""
+
+    counted = 0
+
+
+_HERE = _Here()
+
+
 class Casting(Layer):
     """Casts the arguments of every operator as this thread's settings say, once however many of these are entered."""
 
+    only_casts = True  # so that what has its dtypes already need not show itself to it
+
     def handle(self, operator: Operator, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        STATE.layers = tuple(layer for layer in STATE.layers if not isinstance(layer, Casting))
-        device_type = _device_type(args, kwargs)
-        if device_type is None:
-            return call_inside(self, operator, args, kwargs)  # a body may go on with tensors that it makes
-        table, name = lists.for_device(device_type), operator.name
-        if name in table.kept:
-            return operator.fn(*args, **kwargs)
-        if name in table.lower or name in table.float32 or name in table.widest:
-            lower = name in table.lower or (name in table.widest and not _any_float32(device_type, args, kwargs))
-            target = get_autocast_dtype(device_type) if lower else dtypes.float32
-            cast = functools.partial(_cast, device_type=device_type, target=target)
-            return operator.fn(*_map(cast, args), **_map(cast, kwargs))
-        return call_inside(self, operator, args, kwargs)  # what a body calls is cast too
+        layers = STATE.layers
+        if layers:
+            layers = STATE.layers = tuple([layer for layer in layers if not isinstance(layer, Casting)])
+        first = args[0] if args else None
+        if type(first) is Tensor and SETTINGS.enabled.get(first._key.type):
+            device_type = first._key.type
+        else:
+            device_type = _device_type(args, kwargs)
+        kinds = {} if device_type is None else lists.for_device(device_type).kinds
+        kind = kinds.get(operator.name)
+        if kind is None:
+            form = operator.inplace_of or operator
+            if (form.body or form.overload_body) is not None or (form is not operator and kinds.get(form.name, "kept") != "kept"):
+                return call_inside(self, operator, args, kwargs)  # what a body calls is cast, too
+        if layers:
+            return _cast_and_called(operator, kind, device_type, args, kwargs)
+        # Nobody else looks: the call and its casts go the short way, as outside of all layers.
+        counted, _HERE.counted = _HERE.counted, 0
+        count_active(-counted)
+        try:
+            return _cast_and_called(operator, kind, device_type, args, kwargs)
+        finally:
+            count_active(counted)
+            _HERE.counted += counted
+
+    def __enter__(self) -> Any:
+        _HERE.counted += 1
+        return super().__enter__()
+
+    def __exit__(self, *exc: object) -> None:
+        super().__exit__(*exc)
+        _HERE.counted -= 1
 
 
-def _device_type(args: tuple[Any, ...], kwargs: dict[str, Any]) -> str | None:
+def _cast_and_called(
+    operator: Operator, kind: str | None, device_type: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
+) -> Any:
+    if kind is not None and kind != "kept":
+        lower = kind == "lower" or (kind == "widest" and not _any_float32(device_type, args, kwargs))
+        target = get_autocast_dtype(device_type) if lower else dtypes.float32
+        cast = functools.partial(_cast, device_type=device_type, target=target)
+        args = tuple([_cast(x, device_type, target) if type(x) is Tensor else _map(cast, x) for x in args])
+        kwargs = {k: _map(cast, v) for k, v in kwargs.items()} if kwargs else kwargs
+    return operator.fn(*args, **kwargs)
+
+
+def _device_type(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """The device type on whose lists a call goes: that of its tensors, if autocast is on for it."""
     on = [name for name, enabled in SETTINGS.enabled.items() if enabled]
     return next((t.device.type for t in _tensors([args, kwargs]) if t.device.type in on), None) if on else None
@@ -76,17 +119,17 @@ def _tensors(value: Any) -> Iterator[Tensor]:
 
 
 def _cast(x: Any, device_type: str, target: dtypes.dtype) -> Any:
-    if not isinstance(x, Tensor) or x.device.type != device_type or x.dtype is target:
+    if not isinstance(x, Tensor) or x.dtype is target or x._key.type != device_type:
         return x
     if x.dtype not in (dtypes.float32, dtypes.float16, dtypes.bfloat16):
         return x
     if not (SETTINGS.cache and x.is_leaf and x.requires_grad and STATE.grad_enabled):
-        return x.to(target)
+        return op.to_dtype.fn(x, target)
     # A weight used several times is cast once, and its gradients meet at one node.
     casts = SETTINGS.casts
     known = casts.get(id(x))
     if known is None or known[1] != x._version or known[2].dtype is not target:
-        known = casts[id(x)] = (x, x._version, x.to(target))
+        known = casts[id(x)] = (x, x._version, op.to_dtype.fn(x, target))
     return known[2]
 
 
@@ -162,8 +205,10 @@ def _stay_on() -> None:
     on, there = any(SETTINGS.enabled.values()), _OUTSIDE in STATE.layers
     if there and not on:
         leave_outermost(_OUTSIDE)
+        _HERE.counted -= 1
     elif on and not (there or SETTINGS.nesting):
         enter_outermost(_OUTSIDE)
+        _HERE.counted += 1
 
 
 def set_autocast_enabled(*arguments: Any, **named: Any) -> None:

@@ -130,7 +130,7 @@ class GradScaler:
             together.setdefault((g.device, g.dtype, g.is_sparse), []).append(g)
         for (device, *_), members in together.items():
             if device not in found:
-                found[device] = found_inf.to(device, copy=True)
+                found[device] = found_inf.to(device)
             unscale_all_(members, found[device], inv_scale.to(device))
         return found or {found_inf.device: found_inf}
 
@@ -145,7 +145,7 @@ class GradScaler:
             raise RuntimeError("unscale_() is being called after step().")
         scale = self._known_scale("unscale_")
         none = tenfold.zeros((), dtype=tenfold.float32, device=scale.device)
-        self._found[id(optimizer)] = self._unscale_grads_(optimizer, scale.double().reciprocal().float(), none, False)
+        self._found[id(optimizer)] = self._unscale_grads_(optimizer, scale.reciprocal(), none, False)
         self._stage[id(optimizer)] = OptState.UNSCALED
 
     def _known_scale(self, name: str) -> Tensor:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Lists:
     """Operators by what autocast does with their arguments; those in none of these take dtypes as they come."""
 
@@ -14,7 +15,23 @@ class Lists:
     widest: frozenset[str]  # arguments that have to agree: float32 if one of them is
     kept: frozenset[str]  # left alone, with everything in their bodies
 
+    @cached_property
+    def kinds(self) -> dict[str, str]:
+        """Which of these an operator is in."""
+        order = ("widest", "float32", "lower", "kept")  # the later ones come first
+        return dict.fromkeys(QUIET, "kept") | {name: kind for kind in order for name in getattr(self, kind)}
 
+
+# Operators made of others, or with other forms of call, in which nothing is cast: what they call need not be looked at.
+QUIET = frozenset(
+    "reshape reshape_as flatten unflatten ravel view_as type_as expand_as broadcast_to narrow chunk split tensor_split "
+    "unsafe_chunk unsafe_split swapaxes swapdims movedim moveaxis t contiguous to repeat tile clamp masked_fill "
+    "index_select max min sort topk hardtanh relu6 leaky_relu hardswish hardsigmoid gelu silu dropout feature_dropout "
+    "batch_norm max_pool1d max_pool2d avg_pool1d avg_pool2d adaptive_avg_pool1d adaptive_avg_pool2d adaptive_max_pool1d "
+    "adaptive_max_pool2d pixel_shuffle pixel_unshuffle channel_shuffle constant_pad_nd zeros ones full empty arange "
+    "zeros_like ones_like full_like empty_like rand_like randn_like new_zeros new_ones new_full new_empty add sub rsub mul "
+    "div embedding embedding_rows".split()
+)
 _PRODUCTS = (
     "mm bmm matmul addmm addbmm baddbmm linear conv1d conv2d conv3d conv_transpose1d conv_transpose2d "
     "conv_transpose3d scaled_dot_product_attention linalg_vecdot prelu fused_lstm fused_rnn affine_grid_generator"

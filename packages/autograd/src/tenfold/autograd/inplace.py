@@ -12,8 +12,9 @@ from typing import Any
 from tenfold.autograd.captures import check_captured
 from tenfold.autograd.geometry import extent, through_memory
 from tenfold.autograd.levels import SCOPES
+from tenfold.autograd.missing import without_derivative
 from tenfold.autograd.nodes import NUMBERS, RELEASED, ROOM, Node
-from tenfold.autograd.recording import second_time, without_derivative
+from tenfold.autograd.recording import second_time
 from tenfold.dispatch.devices import CPU
 from tenfold.dispatch.inplace import forbidden
 from tenfold.dispatch.operators import Operator

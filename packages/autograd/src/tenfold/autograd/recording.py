@@ -9,16 +9,18 @@ from __future__ import annotations
 import inspect
 import linecache
 import re
-from functools import cache
 from typing import Any
 
 from tenfold.autograd.gradients import GradientRule, find
 from tenfold.autograd.layout import layout_of
-from tenfold.autograd.node_names import missing_name, node_label
-from tenfold.autograd.nodes import NUMBERS, RELEASED, ROOM, Node, Output
+from tenfold.autograd.missing import without_gradient
+from tenfold.autograd.node_names import node_label
+from tenfold.autograd.nodes import NUMBERS, RELEASED, Node, Output
+from tenfold.autograd.rules.passing import elsewhere
 from tenfold.autograd.watch import WATCH
 from tenfold.dispatch import runtime
 from tenfold.dispatch.beneath import BeneathKey
+from tenfold.dispatch.devices import CPU
 from tenfold.dispatch.operators import TENSOR_ROLES, Operator, Param
 from tenfold.ops.creation.factories import zeros
 from tenfold.tensor.storage import Storage
@@ -35,7 +37,7 @@ def make_attach(operator: Operator) -> Any:
     """The function `attach(result, *arguments)` that gives a result its node."""
     rule = find(operator)
     if rule is None:
-        return _without_gradient(operator)
+        return without_gradient(operator)
     source = _Source(operator, rule)
     text, namespace = source.build()
     filename = f"<tenfold gradient of {operator.name}>"
@@ -48,48 +50,6 @@ def make_attach(operator: Operator) -> Any:
         made.label = staticmethod(label)
     namespace["attach"].source, namespace["attach"].layout = text, layout_of(source, made)
     return namespace["attach"]
-
-
-def _without_gradient(operator: Operator) -> Any:
-    """Results of an operator without a rule carry a node that says so when a backward pass arrives."""
-
-    def attach(result: Any, *arguments: Any) -> None:
-        nodes, kind = tuple(_nodes_of(arguments)), without_derivative(operator, missing_name(operator.name, arguments))
-        for t in result if isinstance(result, tuple) else (result,):
-            if t.dtype.category < 2:
-                t._node = None
-                continue
-            node = t._node = new(kind)
-            node._next, node._shape, node._extra, node._number = nodes, t._array.shape, None, next(NUMBERS)
-
-    return attach
-
-
-@cache
-def without_derivative(operator: Operator, name: str = "NotImplemented") -> type[Node]:
-    """The class of those nodes, under PyTorch's name for them."""
-
-    class Missing(Node):
-        __slots__ = ()
-        _room = ROOM if name == "NotImplemented" else ""
-
-        def apply(self, g: Any, wanted: tuple[Any, ...]) -> Any:
-            reason = operator.no_derivative or (
-                "no package attaches a gradient rule to it (tenfold.autograd.gradients.gradient), in a module that its plugin "
-                f"names for the family {operator.family!r}"
-            )
-            raise RuntimeError(f"derivative for {operator.name} is not implemented: {reason}")
-
-    Missing.__name__ = name
-    return Missing
-
-
-def _nodes_of(arguments: Any) -> Any:
-    for a in arguments:
-        if isinstance(a, (list, tuple)):
-            yield from _nodes_of(a)
-        elif getattr(a, "_node", None) is not None:
-            yield a._node
 
 
 # Called from generated code
@@ -206,7 +166,7 @@ class _Source:
             "modified": modified, "alias": alias, "restore": restore, "restore_output": restore_output,
             "attach_outputs": attach_outputs, "filled": filled, "WATCH": WATCH, "NUMBERS": NUMBERS, "dtype": dtype,
             "__name__": "tenfold.dispatch.operators", **{f"rule_{n}": f for n, f in functions.items()},
-            "together": rule.together,
+            "together": rule.together, "CPU": CPU, "elsewhere": elsewhere,
         }  # fmt: skip
 
     def saved_names(self) -> list[str]:
@@ -329,6 +289,12 @@ class _Source:
             assert len(self.diff) == 1, "a list parameter is differentiated alone, or by a joint rule"
             call = ", ".join(self.needs[self.diff[0].name])
             return [*lines, f"        return rule_{self.diff[0].name}({call})"]
+        if self.operator.family in ("pointwise", "reduction") and not self.multiple:
+            kept = ", ".join(
+                [f"{self.operator.name!r}, {tuple(p.name for p in self.diff)}, g, wanted", *[f"{n}={n}" for n in saved]]
+            )
+            lines += ["        if g._key is not CPU:", f"            found = elsewhere({kept})",
+                      "            if found is not None:", "                return found"]  # fmt: skip
         if self.rule.together:
             names = ", ".join(inspect.signature(self.rule.together).parameters)
             lines += ["        if None not in wanted:", f"            return together({names})"]

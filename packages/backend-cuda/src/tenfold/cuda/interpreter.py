@@ -202,7 +202,7 @@ def _of_scipy(name: str) -> Any:
 
 _FUNCTIONS = {
     "exp": np.exp, "exp2": np.exp2, "expm1": np.expm1, "log": np.log, "log2": np.log2, "log10": np.log10,
-    "log1p": np.log1p, "sqrt_rn": np.sqrt, "rcp_rn": np.reciprocal, "div_rn": np.true_divide,
+    "log1p": np.log1p, "sqrt_rn": np.sqrt, "rcp_rn": np.reciprocal, "div_rn": np.true_divide, "mul_rn": np.multiply,
     "sin": np.sin, "cos": np.cos, "tan": np.tan,
     "asin": np.arcsin, "acos": np.arccos, "atan": np.arctan, "sinh": np.sinh, "cosh": np.cosh, "tanh": np.tanh,
     "asinh": np.arcsinh, "acosh": np.arccosh, "atanh": np.arctanh, "erf": error_functions.erf,

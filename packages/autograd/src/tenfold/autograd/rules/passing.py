@@ -16,7 +16,8 @@ from tenfold.dispatch.runtime import RUNTIME, STATE
 from tenfold.tensor.tensor import wrap
 
 # Rules that a package has in code of its own, by operator (and "on" a device that is not the CPU): what they return, or None
-# where the rule here has to do it.
+# where the rule here has to do it. Those of elementwise operators and reductions are asked by their nodes (`elsewhere`), others
+# by rules.
 TOGETHER: dict[str, Any] = {}
 
 
@@ -24,6 +25,12 @@ def whole(name: str, g: Any, *given: Any) -> tuple[Any, ...] | None:
     """An operator's gradients by code of the device's; None where it has none, or does not serve these."""
     found = None if g._key is CPU else TOGETHER.get(f"{name} on {g._key.type}")
     return None if found is None else found(g, *given)
+
+
+def elsewhere(name: str, parameters: tuple[str, ...], g: Any, wanted: tuple[Any, ...], **saved: Any) -> tuple[Any, ...] | None:
+    """The gradients of an operator's parameters that are wanted, by code of the device's, from what is saved."""
+    found = TOGETHER.get(f"{name} on {g._key.type}")
+    return None if found is None else found(g, parameters, wanted, **saved)
 
 
 def is_unseen(x: Any) -> bool:

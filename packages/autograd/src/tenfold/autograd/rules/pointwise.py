@@ -12,7 +12,6 @@ import numpy as np
 from tenfold import op
 from tenfold.autograd.gradients import gradient
 from tenfold.autograd.rules.conjugates import conj, is_complex
-from tenfold.autograd.rules.passing import whole
 from tenfold.ops.creation.like import zeros_like
 from tenfold.ops.pointwise.arithmetic import div, mul
 from tenfold.ops.pointwise.complex_numbers import complex, real, view_as_complex, view_as_real
@@ -104,14 +103,7 @@ gradient(op.acos, input=lambda g, input: g * conj(-((1 - input * input).rsqrt())
 gradient(op.atan, input=lambda g, input: g / conj(input * input + 1))
 gradient(op.sinh, input=lambda g, input: g * conj(input.cosh()))
 gradient(op.cosh, input=lambda g, input: g * conj(input.sinh()))
-
-
-def _tanh_gradient(g: Any, out: Any) -> Any:
-    found = whole("tanh", g, out)
-    return g * conj(1 - out * out) if found is None else found[0]
-
-
-gradient(op.tanh, input=_tanh_gradient)
+gradient(op.tanh, input=lambda g, out: g * conj(1 - out * out))
 gradient(op.asinh, input=lambda g, input: g * conj((input * input + 1).rsqrt()))
 
 
@@ -124,14 +116,7 @@ def _acosh_gradient(g: Any, input: Any) -> Any:
 
 gradient(op.acosh, input=_acosh_gradient)
 gradient(op.atanh, input=lambda g, input: g / conj(1 - input * input))
-
-
-def _sigmoid_gradient(g: Any, out: Any) -> Any:
-    found = whole("sigmoid", g, out)
-    return g * conj(out * (1 - out)) if found is None else found[0]
-
-
-gradient(op.sigmoid, input=_sigmoid_gradient)
+gradient(op.sigmoid, input=lambda g, out: g * conj(out * (1 - out)))
 
 
 def _logit_gradient(g: Any, input: Any, eps: float | None) -> Any:

@@ -7,10 +7,11 @@ from typing import Any
 import numpy as np
 
 from tenfold.cuda import pinned, runtime
-from tenfold.cuda.attaching import kernel
+from tenfold.cuda.attaching import kernel, where_its_arrays_are
 from tenfold.cuda.kernels.array_kernels import cast, wide
 from tenfold.cuda.kernels.eight_bits import is_eight
 from tenfold.cuda.kernels.elementwise import run
+from tenfold.cuda.kernels.swift import swiftly
 from tenfold.cuda.recordings import spoil
 from tenfold.dispatch.operators import op
 from tenfold.types.dtypes import from_numpy
@@ -72,9 +73,8 @@ def to_device(input: Any, device: Any, non_blocking: bool) -> Any:
     return device.backend.from_numpy(now.to_host(input), device.index), device
 
 
-@kernel(op.to_dtype, device="cuda")
-def to_dtype(input: Any, dtype: Any) -> Any:
-    target = dtype.numpy
+@where_its_arrays_are
+def _anyhow(input: Any, target: Any) -> Any:
     if input.dtype.kind == "c" and target.kind == "b":
         return run("logical_or", input.real, input.imag)
     if input.dtype.kind == "c" and target.kind != "c":
@@ -82,6 +82,33 @@ def to_dtype(input: Any, dtype: Any) -> Any:
     if is_eight(target) and input.dtype == target:
         return clone_contiguous(input)
     return run("cast", input) if input.dtype == target and input.dtype.kind != "c" else cast(input, target)
+
+
+def _swift(source: Any, target: Any) -> Any:
+    """What casts from one dtype to another in one launch; None: that is done in another way."""
+    if source == target or {source.kind, target.kind} & {"c"} or is_eight(source) or is_eight(target):
+        return None
+
+    def general(input: Any, out: Any = None, seen: list[Any] | None = None) -> Any:
+        return run("cast", input, dtype=target, seen=seen)
+
+    return swiftly(general, 1, most=0)  # what it gives may become a parameter's gradient
+
+
+_swiftly: dict[tuple[Any, Any], Any] = {}
+
+
+@kernel(op.to_dtype, device="cuda", chooses_device=True)
+def to_dtype(input: Any, dtype: Any) -> Any:
+    key = (input.dtype, dtype)
+    found = _swiftly.get(key, _swiftly)
+    if found is _swiftly:
+        found = _swiftly[key] = _swift(input.dtype, dtype.numpy)
+    if found is not None:
+        result = found(input)
+        if result is not NotImplemented:
+            return result
+    return _anyhow(input, dtype.numpy)
 
 
 @kernel(op.clone, device="cuda", plays=True)

@@ -145,7 +145,7 @@ def _inverse(order: tuple[int, ...]) -> tuple[int, ...]:
 
 
 def plan(
-    name: str, kind: str, described: tuple[Any, ...], tiles: bool = True
+    name: str, kind: str, described: tuple[Any, ...], tiles: bool = True, make: type[Generated] = Generated
 ) -> tuple[Generated, tuple[str, ...], tuple[int, ...], int]:
     """(kernel, its arguments' types, the arguments after the operands, elements: a whole block's for each program of a tile)."""
     shape = described[0][0]
@@ -164,7 +164,7 @@ def plan(
     furthest = max(sum(abs(s) * (n - 1) for n, s in zip(sizes, own)) for own in strides)
     wide = max(furthest, count + 2**16) >= WIDE
     widening = tuple(_widening(d[2]) if isinstance(d, tuple) else "" for d in described[1:])
-    kernel = Generated(name, kind, tuple(reads), widening, ndim, wide)
+    kernel = make(name, kind, tuple(reads), widening, ndim, wide)
     if tiles and strided and not kernel.programs():
         tile = tiled(sizes, strides, [reads[position] for position, *_ in arrays])
         if tile[1]:

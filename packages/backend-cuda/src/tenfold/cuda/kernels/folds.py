@@ -49,7 +49,7 @@ class Fold:
     @property
     def results(self) -> int:
         """How many arrays it gives."""
-        return 2 if self.end == "value" else 1
+        return 2 if self.end == "value" or self.end.endswith("and mean") else 1
 
 
 class NotServed(Exception):

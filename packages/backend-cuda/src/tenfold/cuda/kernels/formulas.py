@@ -12,6 +12,7 @@ from math import e, log, log2, pi, sqrt
 from typing import Any
 
 from tenfold.cuda.kernels.formulas_special import SPECIAL
+from tenfold.cuda.kernels.function_slopes import SLOPES as OF_FUNCTIONS, TESTS as ATTAINED
 from tenfold.cuda.kernels.loss_formulas import LOSSES, SLOPES
 from tenfold.cuda.kernels.unit_slopes import SELU_ALPHA, SELU_SCALE, SLOPES as OF_UNITS
 
@@ -190,14 +191,29 @@ ACTIVATIONS = {
 
 SCIENTIFIC = {name: _floating(text, operands) for name, (text, operands) in SPECIAL.items()}
 
+# A component of a vector product: products are rounded, so that that of a vector with itself is 0.
+ARITHMETIC_OF_FOUR = {"cross_component": _floating("math.mul_rn(x, y) - math.mul_rn(z, w)", "xyzw")}
 # A copy into another dtype or layout.
 CAST = _all("x", "x", "out")
 
-OF_LAYERS = {name: _floating(text, letters) for name, (text, letters) in {**LOSSES, **SLOPES, **OF_UNITS}.items()}
+SLOPED = {**LOSSES, **SLOPES, **OF_UNITS, **OF_FUNCTIONS}
+OF_LAYERS = {name: _floating(text, letters) for name, (text, letters) in SLOPED.items()}
+OF_LAYERS |= {name: _floating(text, letters, result="bool") for name, (text, letters) in ATTAINED.items()}
 # c says what dropout keeps; the rest of an infinity is NaN, as in PyTorch.
 DROPPING = {
     "drop": _floating("x * tl.where(c != 0, a, 0.0)", "xca"),
     "drop_to": _floating("x * tl.where(c != 0, s, 0.0) + tl.where(c != 0, a, b)", "xcsab"),
 }
 
-FORMULAS = {**ARITHMETIC, **FUNCTIONS, **TESTS, **SELECTION, **ACTIVATIONS, **SCIENTIFIC, **OF_LAYERS, **DROPPING, "cast": CAST}
+FORMULAS = {
+    **ARITHMETIC,
+    **FUNCTIONS,
+    **TESTS,
+    **SELECTION,
+    **ACTIVATIONS,
+    **SCIENTIFIC,
+    **OF_LAYERS,
+    **DROPPING,
+    **ARITHMETIC_OF_FOUR,
+    "cast": CAST,
+}

@@ -101,14 +101,22 @@ class Generated:
                     if read == "number" and letter not in "ab"
                     else []
                 )
-        text = FORMULAS[self.formula].text(self.kind)
+        return "\n".join([*lines, *self.results()]) + "\n"
+
+    def results(self) -> list[str]:
+        """The lines that compute and store what the formula says."""
+        return self._stored(self.formula, "out_ptr")
+
+    def _stored(self, formula: str, pointer: str) -> list[str]:
+        text = FORMULAS[formula].text(self.kind)
         assert text is not None
         *statements, result = text.split("\n")
-        lines += [f"    {statement}" for statement in statements]
-        lines += [f"    result = {result}"]
         place = self._place("out", self.reads[0])
-        lines += [f"    tl.store(out_ptr + {place}, result.to(out_ptr.dtype.element_ty), mask)"]
-        return "\n".join(lines) + "\n"
+        return [
+            *[f"    {statement}" for statement in statements],
+            f"    result = {result}",
+            f"    tl.store({pointer} + {place}, result.to(out_ptr.dtype.element_ty), mask)",
+        ]
 
     def programs(self) -> list[str]:
         """The modules whose functions the formula calls."""

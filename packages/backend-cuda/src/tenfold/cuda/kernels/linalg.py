@@ -11,6 +11,7 @@ import numpy as np
 
 from tenfold.cuda import runtime
 from tenfold.cuda.attaching import kernel
+from tenfold.cuda.kernels import vectors  # noqa: F401 - it attaches kernels of this family too
 from tenfold.cuda.kernels.handwritten import Handwritten, check_indices, contiguous, start
 from tenfold.cuda.kernels.host import through_host
 from tenfold.cuda.kernels.stacks import (

@@ -132,7 +132,7 @@ def follow(running: Sequence[Any], batch: Sequence[Any], momentum: float, unbias
     there = [t for t in running if t is not None]
     new = [b._array for t, b in zip(running, batch, strict=True) if t is not None]
     old = [t._array for t in there]
-    if not there or STATE.beneath or STATE.layers or guarded(there):
+    if not there or STATE.beneath or guarded(there) or not all(getattr(layer, "only_casts", False) for layer in STATE.layers):
         return False
     if any(t._key is not batch[0]._key or t._key.level is not None or t.requires_grad for t in there):
         return False

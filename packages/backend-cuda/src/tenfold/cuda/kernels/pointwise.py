@@ -9,11 +9,10 @@ from typing import Any
 import numpy as np
 
 from tenfold.cuda.attaching import kernel
-from tenfold.cuda.kernels import conversion, formulas, view  # noqa: F401 - these attach kernels of this family too
+from tenfold.cuda.kernels import conversion, formulas, slopes, view  # noqa: F401 - these attach kernels of this family too
 from tenfold.cuda.kernels.array_kernels import is_half, of_array_module
 from tenfold.cuda.kernels.elementwise import NUMBERS, elementwise, largest, run
 from tenfold.cuda.kernels.host import through_host
-from tenfold.cuda.kernels.together import register
 from tenfold.cuda.runtime import xp
 from tenfold.dispatch.operators import op
 from tenfold.types.promotion import number_dtype
@@ -57,20 +56,6 @@ for _name in (*formulas.ARITHMETIC, *formulas.FUNCTIONS, *formulas.TESTS, *formu
     if _name not in SPECIAL:
         kernel(getattr(op, _name), device="cuda", into=_name in INTO, chooses_device=True)(elementwise(_name, _otherwise(_name)))
 
-
-def _slope(name: str) -> Callable[[Any, Any], Any]:
-    """The gradient of a function by its result."""
-
-    def slope(grad: Any, out: Any) -> Any:
-        if grad.dtype != out.dtype or out.dtype.kind == "c":
-            return NotImplemented
-        return (run(f"{name}_slope", grad, out),)
-
-    return slope
-
-
-for _name in ("sigmoid", "tanh"):
-    register(_name, _slope(_name))
 
 for _name in ("gcd", "lcm"):
     kernel(getattr(op, _name), device="cuda")(of_array_module(ARRAY_FUNCTIONS[_name]))

@@ -12,7 +12,7 @@ from tenfold.cuda.attaching import kernel
 from tenfold.cuda.kernels.array_kernels import refusing
 from tenfold.cuda.kernels.handwritten import Handwritten, contiguous, start
 from tenfold.cuda.kernels.host import through_host
-from tenfold.cuda.kernels.reducing import nansum
+from tenfold.cuda.kernels.reducing import nansum, spreading
 from tenfold.cuda.kernels.sorting import (
     INT64,
     at_rank,
@@ -29,6 +29,8 @@ from tenfold.dispatch.operators import op
 BLOCK = 1024
 
 kernel(op.nansum, device="cuda")(nansum)
+kernel(op.var_mean, device="cuda")(spreading("variance and mean"))
+kernel(op.std_mean, device="cuda")(spreading("deviation and mean"))
 
 
 @kernel(op.median_value, device="cuda")

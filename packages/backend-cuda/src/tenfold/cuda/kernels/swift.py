@@ -37,10 +37,12 @@ class Plan:
         self.rings: dict[Any, deque[Any]] = {}
 
 
-def swiftly(general: Callable[..., Any], operands: int) -> Callable[..., Any]:  # noqa: C901 - both ways, written out
+def swiftly(  # noqa: C901 - both ways, written out
+    general: Callable[..., Any], operands: int, most: int = SMALL
+) -> Callable[..., Any]:
     """A kernel of one or two operands that takes the short way where it can; `general(..., seen=list)` is the other one.
 
-    The general way appends the `Loaded` kernel to `seen` when it launches exactly one.
+    The general way appends the `Loaded` kernel to `seen` when it launches exactly one. Results of up to `most` bytes come back.
     """
     plans: dict[tuple[Any, ...], Plan] = {}
     parts: list[Any] = []
@@ -62,7 +64,7 @@ def swiftly(general: Callable[..., Any], operands: int) -> Callable[..., Any]:  
 
     def made(plan: Plan, shape: tuple[int, ...], size_bytes: int, stream: int) -> Any:
         """An array for a result: one that is free again, or a new one."""
-        if size_bytes > SMALL or CAPTURES:  # a graph's memory is its own, and is not lent to others
+        if size_bytes > most or CAPTURES:  # a graph's memory is its own, and is not lent to others
             return parts[1](shape, plan.dtype, parts[0](size_bytes))
         ring = plan.rings.get((shape, stream)) or ring_of(plan.rings, (shape, stream))
         if ring and (array := idle(ring)) is not None:

@@ -20,11 +20,14 @@ def dtype_or(dtype: Any, other: Any) -> Any:
     return dtype if isinstance(dtype, np.dtype) else other
 
 
-def register(name: str, function: Callable[..., Any], switches: Callable[[], Any] | None = None) -> Callable[..., Any]:
-    """Offer a function of arrays, whose calls can be played again, as an operator's gradients; it may say NotImplemented."""
+def unseen(function: Callable[..., Any], switches: Callable[[], Any] | None = None) -> Callable[..., Any]:
+    """A function of arrays, whose calls can be played again, as one of tensors; None where a layer or a graph would see them.
+
+    It may say NotImplemented, which is None, too.
+    """
     run = played(where_its_arrays_are(function), switches, function)
 
-    def together(g: Any, *given: Any) -> tuple[Any, ...] | None:
+    def call(g: Any, *given: Any) -> tuple[Any, ...] | None:
         key = g._key
         if STATE.grad_enabled or RUNTIME["ACTIVE"] or key.level is not None:
             return None
@@ -40,8 +43,17 @@ def register(name: str, function: Callable[..., Any], switches: Callable[[], Any
         found = run(*arguments)
         return None if found is NotImplemented else tuple([wrap(x, key) for x in found])
 
+    return call
+
+
+def register(name: str, function: Callable[..., Any], switches: Callable[[], Any] | None = None) -> None:
+    """Offer a function of arrays as an operator's gradients."""
+    offer(name, unseen(function, switches))
+
+
+def offer(name: str, gradients: Callable[..., Any]) -> None:
+    """Offer a function of tensors as an operator's gradients, which a rule asks for by this name."""
     with suppress(ImportError):
         from tenfold.autograd.rules.passing import TOGETHER  # tenfold-autograd is an extra
 
-        TOGETHER[f"{name} on cuda"] = together
-    return together
+        TOGETHER[f"{name} on cuda"] = gradients

@@ -29,12 +29,9 @@ KINDS = {
     ),
     "tanhshrink": "t = math.tanh(x)\ng - g * (1.0 - t * t)",
 }
-# By name: (text, the letters of its operands). x is the result of sigmoid and of tanh; y prelu's weight, and glu's second half,
-# of whose slopes c says which it is.
+# By name: (text, the letters of its operands). y is prelu's weight, and glu's second half, of whose slopes c says which it is.
 SLOPES = {
     **{f"{kind}_slope": (text, "gxab") for kind, text in KINDS.items()},
-    "sigmoid_slope": ("g * (x * (1.0 - x))", "gx"),
-    "tanh_slope": ("g * (1.0 - x * x)", "gx"),
     "prelu_slope": ("tl.where(x > 0, g, g * y)", "gxy"),
     "prelu_weight_slope": ("tl.where(x > 0, 0.0, g * x)", "gx"),
     "glu_slope": ("s = math.rcp_rn(1.0 + math.exp(-y))\nm = g * s\ntl.where(c != 0, m * (x * (1.0 - s)), m)", "gxyc"),

@@ -22,7 +22,7 @@ from tenfold.types.dtypes import float32, float64, int64, type_name
 @composite("statistics", method=None)
 def var_mean(
     input: Tensor, dim: Any = None, unbiased: bool | None = None, keepdim: bool = False, *, correction: Any = None
-) -> Any:
+) -> tuple[Tensor, Tensor]:
     """Variance and mean.
 
     >>> import tenfold
@@ -39,7 +39,7 @@ def var_mean(
 @composite("statistics", method=None)
 def std_mean(
     input: Tensor, dim: Any = None, unbiased: bool | None = None, keepdim: bool = False, *, correction: Any = None
-) -> Any:
+) -> tuple[Tensor, Tensor]:
     """Standard deviation and mean.
 
     >>> import tenfold

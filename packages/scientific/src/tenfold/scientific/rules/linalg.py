@@ -291,3 +291,10 @@ def _(g: Any, needs: Any, out0: Any, out1: Any, pivot: bool) -> Any:
         return (result,)
     order = op.pivot_order(out1, M).unsqueeze(-1).expand(result.shape)
     return (op.zeros_like(result).scatter(-2, order, result),)
+
+
+gradient(
+    op.linalg_cross,
+    input=lambda g, other, dim: op.linalg_cross(conj(other), g, dim=dim),
+    other=lambda g, input, dim: op.linalg_cross(g, conj(input), dim=dim),
+)

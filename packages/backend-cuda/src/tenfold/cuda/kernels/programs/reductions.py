@@ -156,7 +156,7 @@ def gathered(a, b, c, FOLD: tl.constexpr, AT: tl.constexpr, total: tl.constexpr,
 
 
 @triton.jit
-def finished(
+def finished(  # noqa: C901 - all ends
     out_ptr, second_ptr, x_ptr, k, kept, a, b, divisor, power, r1, r2, rs0, rs1, rs2, from_k, FOLD: tl.constexpr,
     END: tl.constexpr, LEAST: tl.constexpr, AT: tl.constexpr, FROM_ZERO: tl.constexpr, wide: tl.constexpr, RDIMS: tl.constexpr,
     UNIT: tl.constexpr,
@@ -176,8 +176,10 @@ def finished(
         if FOLD == "powers":
             a = tl.log(b) + level_of(a)
         if FOLD == "moments":
+            if END == "variance and mean" or END == "deviation and mean":
+                tl.store(second_ptr + k, a.to(second_ptr.dtype.element_ty), inside)
             a = b / divisor
-            if END == "deviation":
+            if END == "deviation" or END == "deviation and mean":
                 a = root_of(a)
         if END == "mean":
             a = a / divisor
