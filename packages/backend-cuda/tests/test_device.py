@@ -62,7 +62,7 @@ def test_streams_and_events():
     with pytest.raises(RuntimeError, match="enable_timing=True"):
         cuda.Event().elapsed_time(end)
     with pytest.raises(ValueError, match="several processes"):
-        cuda.Event(interprocess=True)
+        cuda.Event(enable_timing=True, interprocess=True)
 
 
 def test_seeds_restart_the_devices_numbers():

@@ -122,3 +122,17 @@ def test_a_replay_draws_from_where_its_words_on_the_device_are(integers):
         drawn.append(now.to_host(out))
     np.testing.assert_array_equal(*drawn)
     assert len(set(drawn[0].tolist())) > 50
+
+
+@pytest.mark.parametrize("weights", [[0.0, 0.0], [-1.0, 2.0], [float("nan"), 2.0], [float("inf"), 1.0], [[1.0, 2.0], [0.0, 0.0]]])
+def test_what_is_no_weight_is_reported(weights):
+    x = tenfold.tensor(weights, device="cuda")
+    for replacement in (False, True):
+        with pytest.raises(tenfold.AcceleratorError, match=r"device-side assert triggered.* given to multinomial"):
+            tenfold.multinomial(x, 1, replacement).tolist()
+    long = tenfold.ones(2, 9000, device="cuda")
+    assert tenfold.multinomial(long, 2).shape == (2, 2)
+    long[1, 8999] = -1
+    with pytest.raises(tenfold.AcceleratorError, match="multinomial"):
+        tenfold.multinomial(long, 2).tolist()
+    assert tenfold.multinomial(tenfold.ones(0, 3, device="cuda"), 2).shape == (0, 2)

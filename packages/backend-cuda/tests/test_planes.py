@@ -237,3 +237,16 @@ def test_batch_norm_of_whole_sixteens(last):
     x = x.contiguous(memory_format=tenfold.channels_last) if last else x
     for expected, got in both(lambda x, w: F.batch_norm(x, None, None, w, w, True), x, w):
         assert_close(got, expected, 8)
+
+
+@pytest.mark.parametrize("mode", ["bilinear", "nearest"])
+def test_places_that_are_no_numbers_lie_outside_and_have_no_slope(mode):
+    x = tenfold.ones(1, 1, 3, 3, device="cuda", requires_grad=True)
+    grid = tenfold.full((1, 1, 2, 2), float("nan"), device="cuda", requires_grad=True)
+    with tenfold.no_grad():
+        grid[0, 0, 1] = 0.0
+    out = tenfold.nn.functional.grid_sample(x, grid, mode, "zeros", align_corners=False)
+    out.sum().backward()
+    assert out.tolist() == [[[[0.0, 1.0]]]]
+    assert grid.grad[0, 0, 0].tolist() == [0.0, 0.0]
+    assert x.grad.sum().item() == 1.0

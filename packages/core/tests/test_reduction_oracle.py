@@ -209,3 +209,24 @@ def test_truth_over_no_dimensions_is_that_of_each_element(name, dims, keepdim):
             result = getattr(lib, name)(x, dims, keepdim)
             found.append((result.tolist(), tuple(result.shape), str(result.dtype).split(".")[-1]))
     assert found[:4] == found[4:]
+
+
+@pytest.mark.parametrize("right", [False, True])
+def test_search_among_edges_that_end_in_nan(right):
+    nan = float("nan")
+    found = []
+    for lib in (torch, tenfold):
+        edges, values = lib.tensor([1.0, 2.0, nan, nan]), lib.tensor([0.5, 1.5, 2.0, nan, 3.0])
+        rows = lib.stack([edges, lib.full((4,), nan), lib.arange(4.0)])
+        one = lib.searchsorted(edges, values, right=right)
+        many = lib.searchsorted(rows, values.expand(3, 5).contiguous(), right=right)
+        found.append((one.tolist(), many.tolist(), lib.searchsorted(edges, lib.tensor(1.5), right=right).item()))
+    assert found[0] == found[1]
+
+
+def test_counts_of_nothing_are_whole_numbers():
+    for lib in (torch, tenfold):
+        nothing = lib.tensor([], dtype=lib.int64)
+        for weights in (None, lib.tensor([]), lib.tensor([], dtype=lib.float64)):
+            counted = lib.bincount(nothing, weights, 3)
+            assert (counted.dtype, counted.tolist()) == (lib.int64, [0, 0, 0])

@@ -8,6 +8,7 @@ import pytest
 
 import tenfold
 from tenfold.backends import cuda
+from tenfold.inspection import precision
 
 
 @pytest.mark.parametrize("name", ["cudnn", "mkl", "mkldnn", "mps", "cuda", "openmp", "opt_einsum", "cpu"])
@@ -62,3 +63,67 @@ def test_one_switch_of_tensor_float_32() -> None:
             matmul.alow_tf32 = True
     finally:
         tenfold.set_float32_matmul_precision(before)
+
+
+@pytest.fixture
+def switches():
+    """The precisions, put back afterwards."""
+    own, level = dict(precision.OWN), tenfold.get_float32_matmul_precision()
+    yield tenfold.backends
+    precision.OWN.update(own)
+    precision._state["level"] = level
+
+
+def _told(backends) -> tuple[str, ...]:
+    cudnn = backends.cudnn
+    return tuple(x.fp32_precision for x in (backends, cudnn, backends.cuda.matmul, cudnn.conv, cudnn.rnn))
+
+
+def test_precisions_are_inherited(switches) -> None:
+    precision.OWN.update(dict.fromkeys(precision.OWN, "none"))
+    assert _told(switches) == ("none", "none", "none", "tf32", "tf32")
+    switches.fp32_precision = "ieee"
+    assert _told(switches) == ("ieee",) * 5
+    assert not switches.cudnn.allow_tf32
+    switches.cudnn.fp32_precision = "tf32"
+    assert _told(switches) == ("ieee", "tf32", "tf32", "tf32", "tf32")
+    assert switches.cudnn.allow_tf32
+    assert tenfold.get_float32_matmul_precision() == "high"
+    switches.cudnn.conv.fp32_precision = "ieee"
+    assert _told(switches)[2:] == ("tf32", "ieee", "tf32")
+    switches.cudnn.allow_tf32 = True  # the older switch sets both
+    assert _told(switches)[3:] == ("tf32", "tf32")
+    switches.cuda.matmul.fp32_precision = "ieee"
+    assert not switches.cuda.matmul.allow_tf32
+    with switches.flags("tf32"):
+        assert switches.fp32_precision == "tf32"
+    assert switches.fp32_precision == "ieee"
+    for part in (switches.cuda.matmul, switches.cudnn.rnn):
+        with pytest.raises(RuntimeError, match="does not support precision 'bf16'"):
+            part.fp32_precision = "bf16"
+    with pytest.raises(AttributeError, match="Unknown attribute"):
+        switches.cudnn.conv.fp32 = "ieee"
+
+
+def test_cudnns_switches_are_set_together(switches) -> None:
+    cudnn = switches.cudnn
+    before = cudnn.set_flags(_benchmark=True, _deterministic=True)
+    assert (cudnn.benchmark, cudnn.deterministic, cudnn.depthwise_kernel) == (True, True, "auto")
+    assert cudnn.set_flags(*before) == (True, True, 10, True, True, "none", "auto")
+    assert (cudnn.benchmark, cudnn.deterministic) == (False, False)
+    assert not cudnn.is_acceptable(tenfold.ones(1))
+
+
+def test_attention_and_transforms_are_asked_about() -> None:
+    heads = tenfold.ones(1, 1, 4, 8)
+    params = cuda.SDPAParams(heads, heads, heads, None, 0.0, False, False)
+    assert not any(
+        f(params) for f in (cuda.can_use_flash_attention, cuda.can_use_efficient_attention, cuda.can_use_cudnn_attention)
+    )
+    cuda.allow_fp16_bf16_reduction_math_sdp(True)
+    assert cuda.fp16_bf16_reduction_math_sdp_allowed()
+    cuda.allow_fp16_bf16_reduction_math_sdp(False)
+    with pytest.raises(RuntimeError, match="read-only"):
+        cuda.cufft_plan_cache.size = 3
+    with pytest.raises(RuntimeError, match="device index"):
+        cuda.cufft_plan_cache[99]

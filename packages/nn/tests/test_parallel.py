@@ -40,3 +40,21 @@ def test_replicas_give_gradients_to_the_module():
 def test_process_groups_are_elsewhere():
     with pytest.raises(RuntimeError, match="tenfold-distributed"):
         parallel.DistributedDataParallel(nn.Identity())
+
+
+def test_a_subclass_may_do_each_part_in_another_way():
+    asked = []
+
+    class Noted(nn.DataParallel):
+        def scatter(self, inputs, kwargs, device_ids):
+            asked.append(len(device_ids))
+            return [inputs], [kwargs]
+
+    made = Noted(nn.Identity())
+    made.device_ids = [0]
+    assert made(tenfold.ones(2)).tolist() == [1.0, 1.0]
+    assert asked == [1]
+    assert made.gather([tenfold.ones(1), tenfold.zeros(1)], "cpu").tolist() == [1.0, 0.0]
+    assert [part.tolist() for (part,) in made.scatter((tenfold.ones(1),), {}, ["cpu"])[0]] == [[1.0]]
+    assert len(made.replicate(nn.Linear(1, 1), ["cpu"])) == 1
+    assert len(made.parallel_apply([nn.Identity()], [(tenfold.ones(1),)], None)) == 1

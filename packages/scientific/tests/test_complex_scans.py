@@ -28,3 +28,9 @@ def test_the_log_sum_of_one_number_is_the_number(value: float) -> None:
     x = tenfold.tensor(value, requires_grad=True)
     tenfold.logcumsumexp(x, 0).backward()
     assert x.grad.item() == 1
+
+
+def test_the_gradient_of_nothing_is_the_gradient_that_came():
+    x = tenfold.ones(0, 3, requires_grad=True)
+    (g,) = tenfold.autograd.grad(tenfold.logcumsumexp(x, 0).sum(), x, create_graph=True)
+    assert not g.requires_grad

@@ -51,6 +51,7 @@ BODIES = {
     "streamEndCapture": "capturing = 0; return handle += 16;", "graphLaunch": "count.graph++; Py_RETURN_NONE;",
     "memGetInfo": 'return Py_BuildValue("nn", (Py_ssize_t)79000000000, (Py_ssize_t)80000000000);',
     "eventElapsedTime": "return 1.0f;", "getDeviceProperties": PROPERTIES, "pointerGetMemoryType": "return 2;",
+    "streamGetPriority": "return -1;",
     "deviceCanAccessPeer": "return 1;", "eventQuery": "return PyLong_FromLong(0);", "streamQuery": "return PyLong_FromLong(0);",
 }  # fmt: skip
 HANDLES = ("streamCreate", "streamCreateWithFlags", "streamCreateWithPriority", "eventCreate", "eventCreateWithFlags",

@@ -106,17 +106,18 @@ def case_a_replay_draws_anew():
     from tenfold.cuda import seeding
 
     x = array(64)
-    own = tenfold.Generator().manual_seed(3)
+    own = tenfold.Generator(DEVICE).manual_seed(3)
     cuda.manual_seed(7)
     graph, _, work = graphed(lambda: (F.dropout(x), tenfold.rand(5, device=DEVICE), x.bernoulli_(0.5, generator=own)))
     assert [quiet(work).names.count(name) for name in ("draw_samples", "drop_samples")] == [2, 1]
     draws = list(graph._capture.draws.values())
-    assert [d.source for d in draws] == [None, own]
+    assert draws[0].source is None
+    assert draws[1].source.place is own.place
     assert draws[0].counters == 1280
-    first = seeding._streams[0][1]
+    first = seeding.default_generator(0).place[1]
     words = own.get_state().tolist()
     assert quiet(stub.work(graph.replay)).names == ["place_words"] * 2
-    assert seeding._streams[0] == [7, first + 1280]
+    assert seeding.default_generator(0).place == [7, first + 1280]
     assert own.get_state().tolist() != words
 
 

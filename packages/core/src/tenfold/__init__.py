@@ -128,12 +128,14 @@ _LAZY = {
         "LongTensor IntTensor ShortTensor CharTensor ByteTensor BoolTensor",
         "scientific.dlpack": "from_dlpack to_dlpack",
         "settings.determinism": "use_deterministic_algorithms are_deterministic_algorithms_enabled "
-        "is_deterministic_algorithms_warn_only_enabled set_deterministic_debug_mode get_deterministic_debug_mode",
+        "is_deterministic_algorithms_warn_only_enabled",
         "inspection.checks": "_check _check_index _check_value _check_type _check_not_implemented _check_tensor_all _assert "
         "_assert_async",
+        "inspection.determinism": "set_deterministic_debug_mode get_deterministic_debug_mode",
         "inspection.interop": "set_num_interop_threads get_num_interop_threads",
         "inspection.queries": "is_inference is_same_size is_conj is_neg is_signed is_storage is_nonzero typename result_type",
         "inspection.precision": "set_float32_matmul_precision get_float32_matmul_precision set_flush_denormal",
+        "inspection.streams": "Stream Event get_device_module",
         "inspection.symbolic": "sym_float sym_int sym_ite sym_max sym_min sym_not sym_sum",
         "settings.warnings": "set_warn_always is_warn_always_enabled",
         "settings.threads": "set_num_threads get_num_threads",

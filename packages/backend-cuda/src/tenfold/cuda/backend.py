@@ -34,6 +34,7 @@ class CudaBackend(Backend):
     """Tensors as `cupy.ndarray`s (as NumPy arrays in the interpreter)."""
 
     name = "cuda"
+    generator = seeding.CudaGenerator  # what Generator(device="cuda") is
     dtypes = DTYPES
     takes_numbers = True
     attends_in_groups = True  # attention reads keys that are repeated by a stride of 0 where they lie
@@ -102,9 +103,14 @@ class CudaBackend(Backend):
         return runtime.current().view(array, shape, [s * itemsize for s in strides], offset * itemsize, array.dtype)
 
     def shared(self, foreign: Any) -> tuple[Any, int]:
-        """(an array on the memory of another library's, behind the work that its stream has; the GPU), for `from_dlpack`."""
+        """(an array on the memory of another library's, behind the work that its stream has; the GPU)."""
         now = runtime.current()
-        array = foreign if isinstance(foreign, now.array_type) else now.module.from_dlpack(foreign)
+        if isinstance(foreign, now.array_type):
+            array = foreign
+        elif hasattr(foreign, "__cuda_array_interface__") and not runtime.is_replaced():
+            array = now.module.asarray(foreign)
+        else:
+            array = now.module.from_dlpack(foreign)
         self.require_dtype(array.dtype)
         return array, self.index_of(array)
 
@@ -155,6 +161,10 @@ class CudaBackend(Backend):
         if not self.is_available():
             return int
         return seeding.kept(range(self.device_count()) if devices is None else map(index_of, devices))
+
+    def generator_on_the_host(self, index: int, source: Any) -> Any:
+        """The CPU's generator for what only the CPU draws, from one for a GPU."""
+        return seeding.on_the_host(index, source)
 
     def sampling(self, index: int | None) -> Any:
         from tenfold.cuda.sampling import Sampling  # with the first draw, as it needs kernels

@@ -40,9 +40,11 @@ class Capture:
 
     def draw(self, index: int, source: Any, counters: int) -> tuple[Any, int]:
         """(the words on the device, first counter after theirs) for a draw that each replay makes anew."""
-        found = self.draws.get((index, id(source)))
+        shared = None if source is None else source.place  # which another generator may go on from before a replay
+        found = self.draws.get((index, id(shared)))
         if found is None:
-            found = self.draws[index, id(source)] = Draws(index, source, _kept(self.cupy, index))
+            kept = None if source is None else source.graphsafe_get_state()
+            found = self.draws[index, id(shared)] = Draws(index, kept, _kept(self.cupy, index))
         first = found.counters
         found.counters += counters
         return found.words, first

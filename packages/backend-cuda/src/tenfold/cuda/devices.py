@@ -82,21 +82,42 @@ def synchronize(device: Any = None) -> None:
 
 @dataclass(frozen=True)
 class DeviceProperties:
-    """What is known about a GPU."""
+    """What is known about a GPU: PyTorch's names, sizes in bytes, clocks in kHz."""
 
     name: str
     major: int
     minor: int
-    total_memory: int  # bytes
+    total_memory: int
     multi_processor_count: int
     max_threads_per_multi_processor: int
     warp_size: int
     L2_cache_size: int
     is_integrated: bool
     is_multi_gpu_board: bool
+    max_threads_per_block: int = 1024
+    regs_per_multiprocessor: int = 0
+    shared_memory_per_block: int = 0
+    shared_memory_per_block_optin: int = 0
+    shared_memory_per_multiprocessor: int = 0
+    memory_bus_width: int = 0  # bits
+    pci_bus_id: int = 0
+    pci_device_id: int = 0
+    pci_domain_id: int = 0
+    clock_rate: int = 0
+    memory_clock_rate: int = 0
+    uuid: Any = None
+    gcnArchName: str = ""  # an AMD GPU's
 
 
 INTERPRETED = DeviceProperties("Triton interpreter", 0, 0, 0, 1, 1, 32, 0, True, False)
+# What the driver's structure calls them; CuPy has those that its version of CUDA has.
+_FURTHER = {
+    "max_threads_per_block": "maxThreadsPerBlock", "regs_per_multiprocessor": "regsPerMultiprocessor",
+    "shared_memory_per_block": "sharedMemPerBlock", "shared_memory_per_block_optin": "sharedMemPerBlockOptin",
+    "shared_memory_per_multiprocessor": "sharedMemPerMultiprocessor", "memory_bus_width": "memoryBusWidth",
+    "pci_bus_id": "pciBusID", "pci_device_id": "pciDeviceID", "pci_domain_id": "pciDomainID", "clock_rate": "clockRate",
+    "memory_clock_rate": "memoryClockRate",
+}  # fmt: skip
 
 
 def get_device_properties(device: Any = None) -> DeviceProperties:
@@ -104,8 +125,11 @@ def get_device_properties(device: Any = None) -> DeviceProperties:
     index = index_of(device)
     if runtime.is_replaced():
         return INTERPRETED
+    from uuid import UUID  # late: slow to import
+
     found = runtime.current().module.cuda.runtime.getDeviceProperties(index)
-    name = found["name"]
+    name, identity = found["name"], found.get("uuid")
+    further: dict[str, Any] = {ours: int(found[theirs]) for ours, theirs in _FURTHER.items() if theirs in found}
     return DeviceProperties(
         name.decode() if isinstance(name, bytes) else name,
         int(found["major"]),
@@ -117,6 +141,8 @@ def get_device_properties(device: Any = None) -> DeviceProperties:
         int(found["l2CacheSize"]),
         bool(found["integrated"]),
         bool(found["isMultiGpuBoard"]),
+        uuid=UUID(bytes=identity[:16]) if isinstance(identity, bytes) and len(identity) >= 16 else None,
+        **further,
     )
 
 

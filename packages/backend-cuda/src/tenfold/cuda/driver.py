@@ -89,7 +89,7 @@ def make_driver(cupy: Any) -> Any:
 
 def milliseconds(function: Callable[[], Any], quantiles: Any = None, repeats: int = 20, **_: Any) -> Any:
     """The median time of a call on the device (or the quantiles), after one to warm up: what Triton's autotuner asks for."""
-    from tenfold.cuda.streams import Event  # only the autotuner measures
+    from tenfold.cuda.events import Event  # only the autotuner measures
 
     function()
     times = []

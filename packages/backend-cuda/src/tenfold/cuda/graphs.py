@@ -15,9 +15,11 @@ from tenfold.cuda import capturing, cublas, cublaslt, reports, runtime, seeding
 from tenfold.cuda.capturing import Capture
 from tenfold.cuda.kernels import recycling
 from tenfold.cuda.memory import empty_cache
-from tenfold.cuda.pools import MemPool, pool_of
+from tenfold.cuda.pools import MemPool, graph_pool_handle, pool_of
+from tenfold.cuda.state import is_current_stream_capturing
 from tenfold.cuda.streams import Stream, current_stream, stream
 
+__all__ = ["CUDAGraph", "graph", "graph_pool_handle", "is_current_stream_capturing"]
 MODES = ("global", "thread_local", "relaxed")
 
 
@@ -168,7 +170,13 @@ class graph:  # noqa: N801 - PyTorch's name
     default_capture_stream: Any = None
 
     def __init__(
-        self, cuda_graph: CUDAGraph, pool: Any = None, stream: Stream | None = None, capture_error_mode: str = "global"
+        self,
+        cuda_graph: CUDAGraph,
+        pool: Any = None,
+        stream: Stream | None = None,
+        capture_error_mode: str = "global",
+        enable_annotations: bool = False,
+        check_input_liveness: bool = False,
     ) -> None:
         if not isinstance(cuda_graph, CUDAGraph):
             raise TypeError(f"graph: expected a CUDAGraph, got {type(cuda_graph).__name__}")

@@ -2,17 +2,35 @@
 
 from __future__ import annotations
 
-import threading
+import pickle
 from typing import Any
 
-from tenfold.cuda import pools, runtime
+from tenfold.cuda import exhaustion, pinned, pools, runtime, watching
+from tenfold.cuda.allocators import (
+    CUDAPluggableAllocator,
+    caching_allocator_alloc,
+    caching_allocator_delete,
+    caching_allocator_disabled,
+    caching_allocator_enable,
+    change_current_allocator,
+)
 from tenfold.cuda.capturing import CAPTURES
-from tenfold.cuda.devices import index_of, is_available
+from tenfold.cuda.devices import device_count, index_of, is_available
 from tenfold.cuda.kernels import recycling
+from tenfold.cuda.monitoring import list_gpu_processes
+from tenfold.cuda.pools import MemPool, use_mem_pool
 
-_lock = threading.Lock()
-_watch: dict[str, Any] = {"hook": None}
-_peaks: dict[int, int] = {}
+__all__ = [
+    "CUDAPluggableAllocator", "MemPool", "caching_allocator_alloc", "caching_allocator_delete", "caching_allocator_disabled",
+    "caching_allocator_enable", "change_current_allocator", "empty_cache", "empty_host_cache", "get_allocator_backend",
+    "get_per_process_memory_fraction", "list_gpu_processes", "max_memory_allocated", "max_memory_cached",
+    "max_memory_reserved", "mem_get_info", "memory_allocated", "memory_cached", "memory_reserved", "memory_snapshot",
+    "memory_stats", "memory_stats_as_nested_dict", "memory_summary", "reset_accumulated_memory_stats",
+    "reset_max_memory_allocated", "reset_max_memory_cached", "reset_peak_memory_stats", "set_per_process_memory_fraction",
+    "use_mem_pool",
+]  # fmt: skip
+
+_record_memory_history = watching.record
 
 
 def _pool(device: Any) -> Any:
@@ -48,62 +66,93 @@ def memory_reserved(device: Any = None) -> int:
 def max_memory_allocated(device: Any = None) -> int:
     """The most bytes that tensors have held since the start, or since `reset_peak_memory_stats`.
 
-    Watching starts with the first call of this or of `reset_peak_memory_stats`: it costs every allocation a Python call.
+    Watching starts with the first call of this, of `memory_stats` or of `reset_peak_memory_stats`: it costs every
+    allocation a Python call.
     """
     index = index_of(device)
-    used = memory_allocated(index)
-    _start_watching(index)
-    with _lock:
-        _peaks[index] = max(_peaks.get(index, 0), used)
-        return _peaks[index]
+    used, found = memory_allocated(index), watching.of(index)
+    found.peak = max(found.peak, used)
+    return found.peak
 
 
 def reset_peak_memory_stats(device: Any = None) -> None:
-    """Let `max_memory_allocated` begin anew from what is held now."""
+    """Let the peaks, as of `max_memory_allocated`, begin anew from what is held now."""
     index = index_of(device)
-    _start_watching(index)
-    with _lock:
-        _peaks[index] = memory_allocated(index)
-
-
-def _start_watching(index: int) -> None:
-    if runtime.is_replaced() or _watch["hook"] is not None:
-        return
-    cupy = runtime.current().module
-
-    class Peak(cupy.cuda.memory_hook.MemoryHook):  # type: ignore[misc, name-defined, unused-ignore]
-        """Looks at the pool after each allocation."""
-
-        name = "tenfold peak"
-
-        def malloc_postprocess(self, **kwargs: Any) -> None:
-            used = int(cupy.get_default_memory_pool().used_bytes())
-            place = int(kwargs["device_id"])
-            with _lock:
-                _peaks[place] = max(_peaks.get(place, 0), used)
-
-    hook: Any = Peak()
-    hook.__enter__()
-    _watch["hook"] = hook
+    found = watching.of(index)
+    found.peak, found.reserved_peak = memory_allocated(index), memory_reserved(index)
+    for count in (found.allocations, found.requested, found.segments):
+        count.peak = count.current
 
 
 def max_memory_reserved(device: Any = None) -> int:
-    """The most bytes that the pool has taken from a GPU since the last `empty_cache`, before which it gives nothing back."""
-    return memory_reserved(device)
+    """The most bytes that the pool has taken from a GPU since the start, or since `reset_peak_memory_stats`."""
+    index = index_of(device)
+    return max(memory_reserved(index), _reserved_peak(index))
+
+
+def _reserved_peak(index: int) -> int:
+    return 0 if runtime.is_replaced() else watching.of(index).reserved_peak
+
+
+QUANTITIES = (
+    "allocation", "segment", "active", "inactive_split", "allocated_bytes", "reserved_bytes", "active_bytes",
+    "inactive_split_bytes", "requested_bytes",
+)  # fmt: skip
+POOLS = ("all", "small_pool", "large_pool")
+KINDS = ("current", "peak", "allocated", "freed")
+ALONE = ("num_alloc_retries", "num_ooms", "num_sync_all_streams", "num_device_alloc", "num_device_free", "max_split_size")
 
 
 def memory_stats(device: Any = None) -> dict[str, Any]:
-    """What CuPy's pool counts, under PyTorch's names, and no more; empty where there is no device."""
+    """PyTorch's names with what CuPy's pool tells and what was counted since the first call; empty where there is no device.
+
+    The pool does not tell small pieces from large ones: all are in "all", and what nobody counts is 0.
+    """
     if not is_available():
         return {}
-    allocated, reserved = memory_allocated(device), memory_reserved(device)
+    index = index_of(device)
+    found = {f"{what}.{pool}.{kind}": 0 for what in QUANTITIES for pool in POOLS for kind in KINDS}
+    found |= {f"oversize_{what}.{kind}": 0 for what in ("allocations", "segments") for kind in KINDS}
+    found |= dict.fromkeys(ALONE, 0)
+    watched = watching.of(index)
+    allocated, reserved = memory_allocated(index), memory_reserved(index)
+    for what in ("allocated_bytes", "active_bytes"):
+        peak = max_memory_allocated(index)
+        _put(found, what, watching.Count(allocated, peak, max(watched.allocated, allocated), watched.freed))
+    _put(found, "reserved_bytes", watching.Count(reserved, max_memory_reserved(index), reserved, 0))
+    _put(found, "inactive_split_bytes", watching.Count(max(0, reserved - allocated), max(0, reserved - allocated), 0, 0))
+    for what, count in (
+        ("allocation", watched.allocations), ("active", watched.allocations), ("requested_bytes", watched.requested),
+        ("segment", watched.segments),
+    ):  # fmt: skip
+        _put(found, what, count)
+    found["num_device_alloc"], found["num_ooms"] = watched.segments.allocated, exhaustion.COUNTS.get(index, 0)
+    return dict(sorted(found.items()))
+
+
+def _put(found: dict[str, Any], what: str, count: watching.Count) -> None:
+    for kind in KINDS:
+        found[f"{what}.all.{kind}"] = max(0, getattr(count, kind))
+
+
+def memory_snapshot(mempool_id: Any = None, include_traces: bool = True) -> list[dict[str, Any]]:
+    """The pieces of memory in use, with where each was taken: those since `memory._record_memory_history()`; [] without it."""
+    return watching.segments() if is_available() else []
+
+
+def _snapshot(device: Any = None, augment_with_fx_traces: bool = False) -> dict[str, Any]:
+    """`memory_snapshot` with what was taken and returned, in the form that PyTorch's viewers read."""
+    index = None if device is None else index_of(device)
     return {
-        "allocated_bytes.all.current": allocated,
-        "allocated_bytes.all.peak": max_memory_allocated(device),
-        "reserved_bytes.all.current": reserved,
-        "reserved_bytes.all.peak": max_memory_reserved(device),
-        "inactive_split_bytes.all.current": reserved - allocated,
-    }
+        "segments": watching.segments(index), "device_traces": watching.traces(device_count()), "allocator_settings": {},
+        "external_annotations": [],
+    }  # fmt: skip
+
+
+def _dump_snapshot(filename: str = "dump_snapshot.pickle", augment_with_fx_traces: bool = False) -> None:
+    """Write `_snapshot` to a file."""
+    with open(filename, "wb") as file:
+        pickle.dump(_snapshot(), file)
 
 
 def memory_summary(device: Any = None, abbreviated: bool = False) -> str:
@@ -128,8 +177,11 @@ reset_max_memory_allocated = reset_max_memory_cached = reset_peak_memory_stats
 
 
 def reset_accumulated_memory_stats(device: Any = None) -> None:
-    """Nothing to reset: the pool counts what is, not what was."""
-    index_of(device)
+    """Let the sums of what was allocated and freed begin anew."""
+    found = watching.of(index_of(device))
+    found.allocated = found.freed = 0
+    for count in (found.allocations, found.requested, found.segments):
+        count.allocated = count.freed = 0
 
 
 def memory_stats_as_nested_dict(device: Any = None) -> dict[str, Any]:
@@ -178,8 +230,19 @@ def get_allocator_backend() -> str:
 def empty_cache() -> None:
     """Give back to the GPU what the pool keeps and no tensor uses; without a GPU, or while a graph is recorded, nothing."""
     if is_available() and not runtime.is_replaced() and not CAPTURES:
+        watching.before_release(memory_reserved)
         recycling.clear()
         runtime.current().module.get_default_memory_pool().free_all_blocks()
+
+
+def empty_host_cache() -> None:
+    """Give pinned memory of the host back that no tensor uses."""
+    if is_available() and not runtime.is_replaced():
+        pinned.empty_cache(runtime.current().module)
+
+
+def _set_allocator_settings(env: str) -> None:
+    """PyTorch's settings of its allocator are taken and change nothing: the pool is CuPy's."""
 
 
 def mem_get_info(device: Any = None) -> tuple[int, int]:

@@ -54,3 +54,14 @@ def clock_rate(device: Any = None) -> int:
     """The multiprocessors' clock in megahertz."""
     library, handle = _library(device)
     return int(library.nvmlDeviceGetClockInfo(handle, 1))
+
+
+def list_gpu_processes(device: Any = None) -> str:
+    """The processes that use a GPU, with their memory, as text; or what to install."""
+    try:
+        library, handle = _library(device)
+    except ModuleNotFoundError:
+        return "pynvml module not found, please install nvidia-ml-py"
+    found = library.nvmlDeviceGetComputeRunningProcesses(handle)
+    lines = [f"process {one.pid:>10d} uses {one.usedGpuMemory / 2**20:>12.3f} MB GPU memory" for one in found]
+    return "\n".join([f"GPU:{index_of(device)}", *(lines or ["no processes are running"])])

@@ -37,6 +37,16 @@ def mark(msg: str) -> None:
     _library().Mark(msg)
 
 
+def range_start(msg: str) -> int:
+    """Begin a range that may overlap others and end in another thread; its number, for `range_end`."""
+    return int(_library().RangeStart(msg))
+
+
+def range_end(range_id: int) -> None:
+    """End a range that `range_start` began."""
+    _library().RangeEnd(range_id)
+
+
 @contextlib.contextmanager
 def range(msg: str, *args: Any, **kwargs: Any) -> Iterator[None]:
     """A range around a block; the message is formatted with the arguments."""
@@ -47,4 +57,4 @@ def range(msg: str, *args: Any, **kwargs: Any) -> Iterator[None]:
         range_pop()
 
 
-__all__ = ["mark", "range", "range_pop", "range_push"]
+__all__ = ["mark", "range", "range_end", "range_pop", "range_push", "range_start"]

@@ -16,6 +16,13 @@ from tenfold.cuda import staging
 from tenfold.cuda.capturing import refuse
 from tenfold.cuda.runtime import order_in_memory, order_of_copy
 
+REGISTERED: dict[int, int] = {}  # memory that a program has pinned where it lies: addresses and bytes (cudart.py)
+
+
+def empty_cache(cupy: Any) -> None:
+    """Give back pinned memory that no tensor uses."""
+    cupy.get_default_pinned_memory_pool().free_all_blocks()
+
 
 def empty(cupy: Any, like: Any) -> Any:
     """A NumPy array in pinned memory of the sizes and dtype of another array, and in its order if that has no gaps."""
@@ -27,7 +34,11 @@ def empty(cupy: Any, like: Any) -> Any:
 
 
 def is_pinned(array: Any) -> bool:
-    """Whether a NumPy array lies in memory that `empty` gave."""
+    """Whether a NumPy array lies in memory that `empty` gave, or that a program has pinned."""
+    if REGISTERED:
+        start = address(array)
+        if any(first <= start and start + array.nbytes <= first + size for first, size in REGISTERED.items()):
+            return True
     cupy = sys.modules.get("cupy")  # who has not loaded it has pinned nothing
     base = owner_of(array).base
     return cupy is not None and isinstance(getattr(base, "obj", base), cupy.cuda.PinnedMemoryPointer)

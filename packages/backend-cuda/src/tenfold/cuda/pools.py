@@ -8,7 +8,8 @@ from collections.abc import Iterator
 from typing import Any
 from weakref import WeakValueDictionary
 
-from tenfold.cuda import runtime
+from tenfold.cuda import runtime, watching
+from tenfold.cuda.allocators import CUDAPluggableAllocator
 from tenfold.cuda.devices import index_of
 
 _numbers = itertools.count(1)
@@ -18,22 +19,35 @@ _live: WeakValueDictionary[tuple[int, int], MemPool] = WeakValueDictionary()
 class MemPool:
     """A pool whose memory tensors get inside `use_mem_pool`, or a graph while it is recorded; PyTorch's `torch.cuda.MemPool`.
 
-    Raises: ValueError for an allocator of one's own; RuntimeError where there is no GPU.
+    `allocator` is a `CUDAPluggableAllocator`, or None for CUDA's. Memory is neither split otherwise with `no_split`, nor lent to
+    tensors outside with `use_on_oom`: both are taken and change nothing.
+
+    Raises: TypeError for another allocator; RuntimeError where there is no GPU.
     """
 
-    def __init__(self, allocator: Any = None, *, id: tuple[int, int] | None = None) -> None:
-        if allocator is not None:
-            raise ValueError("MemPool: an allocator of one's own is not supported; leave it out for CUDA's")
+    def __init__(self, allocator: Any = None, use_on_oom: bool = False, no_split: bool = False) -> None:
+        if allocator is not None and not isinstance(allocator, CUDAPluggableAllocator):
+            raise TypeError(f"MemPool: expected a CUDAPluggableAllocator or None, got {type(allocator).__name__}")
         cupy = runtime.current().module
         if runtime.is_replaced():
             raise RuntimeError("MemPool: this process interprets kernels in the host's memory; pools are a GPU's")
-        self.id = id or graph_pool_handle()
-        self.cupy_pool = cupy.cuda.MemoryPool()
-        _live[self.id] = self
+        self.allocator = allocator
+        self._users = 0
+        self.cupy_pool = cupy.cuda.MemoryPool() if allocator is None else cupy.cuda.MemoryPool(allocator.malloc)
+        self._name(graph_pool_handle())
 
-    @property
-    def allocator(self) -> None:
-        """None: CUDA's."""
+    def _name(self, handle: tuple[int, int]) -> MemPool:
+        self.id = handle
+        _live[handle] = self
+        return self
+
+    def use_count(self) -> int:
+        """How many have it: this object, and whatever gets memory from it now."""
+        return 1 + self._users
+
+    def snapshot(self, include_traces: bool = True) -> list[dict[str, Any]]:
+        """The pieces of memory in use that `cuda.memory._record_memory_history()` has seen taken: of all pools."""
+        return watching.segments()
 
     def __repr__(self) -> str:
         return f"<tenfold.cuda.MemPool id={self.id}>"
@@ -56,15 +70,19 @@ def pool_of(handle: Any) -> MemPool:
         return MemPool()
     if not (isinstance(handle, tuple) and len(handle) == 2):
         raise TypeError(f"pool: expected what graph_pool_handle() or CUDAGraph.pool() gave, or a MemPool, got {handle!r}")
-    return _live.get(handle) or MemPool(id=handle)
+    return _live.get(handle) or MemPool()._name(handle)
 
 
 @contextlib.contextmanager
 def use_mem_pool(pool: MemPool, device: Any = None) -> Iterator[None]:
     """Give tensors that this thread makes in a block the memory of a pool, which the caller keeps alive."""
     index_of(device)
-    with runtime.current().module.cuda.using_allocator(pool.cupy_pool.malloc):
-        yield
+    pool._users += 1
+    try:
+        with runtime.current().module.cuda.using_allocator(pool.cupy_pool.malloc):
+            yield
+    finally:
+        pool._users -= 1
 
 
 def total(question: str) -> int:

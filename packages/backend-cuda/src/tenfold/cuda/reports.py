@@ -16,6 +16,7 @@ from tenfold.dispatch.devices import AcceleratorError
 WORDS = (
     "index", "index_put", "gather", "scatter", "cross_entropy", "varlen_attn", "lu_unpack", "embedding", "histc", "nll_loss",
     "multi_margin_loss", "multilabel_margin_loss", "embedding_bag", "offsets",
+    "multinomial",
 )  # fmt: skip
 WRONG_STARTS = (
     "cu_seq_q, cu_seq_k, seqused_k or block_table given to varlen_attn was wrong: starts rise from 0 and end inside "
@@ -25,6 +26,8 @@ OTHERS = {
     "varlen_attn": WRONG_STARTS,
     "histc": "the numbers given to histc have a range that is not finite",
     "offsets": "the offsets given to embedding_bag were wrong: the first is 0, and the last is at most the number of indices",
+    "multinomial": "the probability tensor given to multinomial contains either `inf`, `nan` or element < 0, or a row that "
+    "sums to 0",
 }
 _state: dict[str, Any] = {}
 
@@ -50,7 +53,7 @@ def check() -> None:
         OTHERS[name] for name in found if name in OTHERS
     ]
     raise AcceleratorError(
-        f"CUDA: {'; '.join(wrong)}. The device found it while it ran, so this is told at the "
+        f"CUDA error: device-side assert triggered: {'; '.join(wrong)}. The device found it while it ran, so this is told at the "
         "first wait after it, and results since then are not to be used. Run on the CPU, or wait with tenfold.cuda.synchronize() "
         "after each step, to see which call it was"
     )

@@ -62,6 +62,8 @@ def kernels() -> Iterator[tuple[str, Handwritten, tuple[str, ...]]]:
     exchanges = Handwritten("exchange_rows", (("LANES", FOLLOWED),), 1)
     yield "exchanges of rows", exchanges, (index, words, *["i32"] * 4)
     yield from places()
+    weights = Handwritten("check_weights", (("BLOCK", 8192),), 8)
+    yield "check of weights", weights, (words, "*fp32", "i32", "i32")
     yield "check of indices", Handwritten("check_indices", (("BLOCK", BLOCK),)), (words, index, "i32", "i32", "i32", "i32")
 
 

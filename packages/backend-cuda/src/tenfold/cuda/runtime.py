@@ -14,7 +14,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from tenfold.cuda import availability, reports, staging, waits
+from tenfold.cuda import availability, exhaustion, reports, staging, waits
 from tenfold.cuda.capturing import refuse
 from tenfold.cuda.recordings import RECORDINGS, Go, Origin, Step, spoil, started, taken
 from tenfold.dispatch.devices import MissingDevice
@@ -134,6 +134,7 @@ class CupyRuntime:
     def __init__(self, cupy: Any) -> None:
         self.module = cupy
         self.array_type = cupy.ndarray
+        exhaustion.install(cupy)
         self._alloc, self._device = cupy.cuda.alloc, cupy.cuda.runtime.getDevice
         self._pooled = getattr(cupy.cuda.memory, "PooledMemory", None)
 

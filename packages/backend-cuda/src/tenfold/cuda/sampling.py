@@ -10,18 +10,19 @@ from typing import Any
 
 import numpy as np
 
-from tenfold.cuda import capturing, runtime, seeding
+from tenfold.cuda import capturing, reports, runtime, seeding
 from tenfold.cuda.kernels import sorting
 from tenfold.cuda.kernels.argument_types import Word
 from tenfold.cuda.kernels.array_kernels import cast
 from tenfold.cuda.kernels.elementwise import run
-from tenfold.cuda.kernels.handwritten import F64, Handwritten, start
+from tenfold.cuda.kernels.handwritten import F64, Handwritten, contiguous, start
 from tenfold.random import checks, sampling
 from tenfold.random.generator import Generator
 
 BLOCK = 256  # counters of a program
 UNIFORM, NORMAL, BERNOULLI, EXPONENTIAL = range(4)
 WIDE_RANGE = 1 << 32
+WIDEST_ROW = 8192  # weights that a program looks at together
 
 
 class Sampling:
@@ -123,9 +124,10 @@ class Sampling:
         return cast(sorting.in_order(sorting.rows_along(words, 0))[1], dtype)
 
     def multinomial(self, generator: Any, weights: Any, num_samples: int, replacement: bool = False) -> Any:
-        """Positions with probabilities in proportion to the last dimension, whose values are not looked at."""
+        """Positions with probabilities in proportion to the last dimension; what is no weight is told later (reports.py)."""
         xp = runtime.xp
         weights = cast(weights, F64 if weights.dtype == F64 else np.dtype(np.float32))
+        self._check_weights(weights)
         if num_samples == 1 or not replacement:
             # The first to arrive; a weight of 0 never does, nor does 0 / 0 of a sample that is 0: NaN is last in order.
             arrivals = run("div", self.exponential(generator, weights.shape, weights.dtype), weights)
@@ -133,6 +135,17 @@ class Sampling:
         ends = xp.cumsum(weights, axis=-1)
         drawn = self.uniform(generator, (*weights.shape[:-1], num_samples), weights.dtype) * ends[..., -1:]
         return xp.minimum(sorting.search(ends, drawn, True), ends.shape[-1] - 1)
+
+    def _check_weights(self, weights: Any) -> None:
+        width = weights.shape[-1]
+        rows = weights.size // max(width, 1)
+        if not rows:
+            return
+        block = min(WIDEST_ROW, 1 << max(width - 1, 1).bit_length())
+        given = (reports.words(runtime.current()), contiguous(weights), reports.WORDS.index("multinomial"), width)
+        start(Handwritten("check_weights", (("BLOCK", block),), 4 if block < WIDEST_ROW else 8), (rows,), given, self.index)
+        if runtime.is_replaced():
+            reports.check()
 
 
 def place(words: Any, seed: int, offset: int, index: int) -> None:

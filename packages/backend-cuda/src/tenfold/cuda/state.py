@@ -7,7 +7,6 @@ from typing import Any
 
 from tenfold.cuda import runtime, seeding
 from tenfold.cuda.devices import device_count, get_device_capability, index_of, is_available
-from tenfold.ops.creation.factories import from_numpy
 from tenfold.tensor.tensor import Tensor
 
 # The compute capabilities that the package's kernels are compiled for in its tests; any other is compiled for at first use.
@@ -90,7 +89,7 @@ class device_of:  # noqa: N801 - PyTorch's name
 
 def get_rng_state(device: Any = "cuda") -> Tensor:
     """The state of a GPU's random numbers: 16 bytes, its seed and how far it was drawn from."""
-    return from_numpy(seeding.state_of(index_of(device)))
+    return seeding.state_of(index_of(device))
 
 
 def get_rng_state_all() -> list[Tensor]:
@@ -100,7 +99,7 @@ def get_rng_state_all() -> list[Tensor]:
 
 def set_rng_state(new_state: Tensor, device: Any = "cuda") -> None:
     """Put a GPU's random numbers back to a state that `get_rng_state` gave."""
-    seeding.restore(index_of(device), new_state.cpu().numpy())
+    seeding.default_generator(index_of(device)).set_state(new_state)
 
 
 def set_rng_state_all(new_states: Iterable[Tensor]) -> None:

@@ -1,4 +1,4 @@
-"""Streams and events: the order in which a GPU does its work, and marks in it (PyTorch's classes of the same names).
+"""Streams: the order in which a GPU does its work (PyTorch's `torch.cuda.Stream`).
 
 CuPy's pool has an arena per stream and knows nothing of a tensor's use on another stream: keep a tensor alive until the
 other stream has done with it, or say so by `tensor.record_stream(stream)`. In the interpreter everything is done at once.
@@ -7,81 +7,59 @@ other stream has done with it, or say so by `tensor.record_stream(stream)`. In t
 from __future__ import annotations
 
 import contextlib
-import time
-from typing import Any
+import ctypes
+from typing import Any, Self
 
 from tenfold.cuda import runtime
 from tenfold.cuda.capturing import refuse
 from tenfold.cuda.devices import index_of
+from tenfold.cuda.events import Event
 from tenfold.dispatch.devices import device
 
-
-class Event:
-    """A mark in a stream, to wait for or to time.
-
-    With enable_timing, `start.elapsed_time(end)` gives milliseconds between two recorded events.
-    """
-
-    def __init__(self, enable_timing: bool = False, blocking: bool = False, interprocess: bool = False) -> None:
-        if interprocess:
-            raise ValueError("Event: events for several processes are not supported; leave interprocess=False")
-        self.enable_timing = enable_timing
-        self._recorded_s: float | None = None
-        self._blocking = blocking
-        self._event: Any = None
-
-    def record(self, stream: Stream | None = None) -> None:
-        """Put the mark at the end of a stream's work (None: the current stream's)."""
-        self._recorded_s = time.perf_counter()
-        stream = stream or current_stream()
-        if stream.cupy_stream is None:
-            return
-        cuda = runtime.current().module.cuda
-        with cuda.Device(stream.device_index):
-            if self._event is None:  # made here, as CUDA's events belong to the GPU that was current when they were made
-                self._event = cuda.Event(block=self._blocking, disable_timing=not self.enable_timing)
-            self._event.record(stream.cupy_stream)
-
-    def synchronize(self) -> None:
-        """Wait until the work before the mark is done."""
-        if self._event is not None:
-            refuse("an event cannot be waited for", "wait after the capture, or let a stream wait (wait_event)")
-            self._event.synchronize()
-
-    def query(self) -> bool:
-        """Whether the work before the mark is done."""
-        return self._event is None or bool(self._event.done)
-
-    def wait(self, stream: Stream | None = None) -> None:
-        """Let a stream (None: the current one) wait for the mark before its further work."""
-        (stream or current_stream()).wait_event(self)
-
-    def elapsed_time(self, end_event: Event) -> float:
-        """Milliseconds from this mark to `end_event`, both recorded and done.
-
-        Raises: RuntimeError if one was made without enable_timing or not recorded.
-        """
-        for event in (self, end_event):
-            if not event.enable_timing or event._recorded_s is None:
-                raise RuntimeError("elapsed_time: both events must be made with enable_timing=True and recorded")
-        if self._event is None:
-            assert self._recorded_s is not None
-            assert end_event._recorded_s is not None
-            return (end_event._recorded_s - self._recorded_s) * 1e3
-        return float(runtime.current().module.cuda.get_elapsed_time(self._event, end_event._event))
+CUDA = 1  # the number of the device type among PyTorch's
+LOWEST, HIGHEST = 0, -5  # priorities; the driver takes what is outside of its range for the nearest that it has
 
 
 class Stream:
-    """A queue of work on a GPU; `priority` below 0 is served first."""
+    """A queue of work on a GPU; `priority` below 0 is served first. `with stream:` sends the work of a block to it.
 
-    def __init__(self, device: Any = None, priority: int = 0, *, cupy_stream: Any = None) -> None:
-        self.device_index = index_of(device)
-        self.priority = priority
-        self.cupy_stream = cupy_stream
-        if cupy_stream is None and not runtime.is_replaced():
-            cupy = runtime.current().module
-            with cupy.cuda.Device(self.device_index):
-                self.cupy_stream = cupy.cuda.Stream(non_blocking=True, priority=priority)
+    By `stream_id`, with `device_index`, a stream is named that there is already.
+    """
+
+    def __init__(self, device: Any = None, priority: int = 0, **kwargs: Any) -> None:
+        known = kwargs.get("stream_id")
+        self.device_index = index_of(kwargs.get("device_index", device))
+        self.cupy_stream: Any = kwargs.get("cupy_stream")
+        self._contexts: list[StreamContext] = []
+        if self.cupy_stream is None and not runtime.is_replaced():
+            cuda = runtime.current().module.cuda
+            with cuda.Device(self.device_index):
+                if known is None:
+                    self.cupy_stream = cuda.Stream(non_blocking=True, priority=max(HIGHEST, min(LOWEST, priority)))
+                else:
+                    self.cupy_stream = cuda.ExternalStream(known, self.device_index) if known else cuda.Stream.null
+        self._priority = min(LOWEST, priority)
+
+    @property
+    def priority(self) -> int:
+        """0, or below it for one that is served first."""
+        if self.cupy_stream is None or not self.cuda_stream:
+            return self._priority
+        return int(runtime.current().module.cuda.runtime.streamGetPriority(self.cuda_stream))
+
+    @staticmethod
+    def priority_range() -> tuple[int, int]:
+        """(the lowest, the highest priority): the ones that GPUs have from compute capability 7.0 on."""
+        return LOWEST, HIGHEST
+
+    @property
+    def device_type(self) -> int:
+        """The number of the device type "cuda" among PyTorch's: 1."""
+        return CUDA
+
+    @property
+    def _as_parameter_(self) -> Any:
+        return ctypes.c_void_p(self.cuda_stream)
 
     @property
     def device(self) -> Any:
@@ -92,6 +70,12 @@ class Stream:
     def cuda_stream(self) -> int:
         """The stream's handle as CUDA's libraries take it."""
         return 0 if self.cupy_stream is None else int(self.cupy_stream.ptr)
+
+    stream_id = native_handle = cuda_stream
+
+    def is_capturing(self) -> bool:
+        """Whether its work is being recorded into a graph."""
+        return self.cupy_stream is not None and bool(self.cupy_stream.is_capturing())
 
     def synchronize(self) -> None:
         """Wait until all its work is done."""
@@ -111,12 +95,20 @@ class Stream:
 
     def wait_event(self, event: Event) -> None:
         """Do further work only after an event."""
-        if self.cupy_stream is not None and event._event is not None:
-            self.cupy_stream.wait_event(event._event)
+        event.wait(self)
 
     def wait_stream(self, stream: Stream) -> None:
         """Do further work only after all work that another stream has now."""
         self.wait_event(stream.record_event())
+
+    def __enter__(self) -> Self:
+        inside = StreamContext(self)
+        inside.__enter__()
+        self._contexts.append(inside)
+        return self
+
+    def __exit__(self, *exc: object) -> None:
+        self._contexts.pop().__exit__(*exc)
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Stream) and (other.device_index, other.cuda_stream) == (self.device_index, self.cuda_stream)
@@ -138,12 +130,11 @@ def current_stream(device: Any = None) -> Stream:
         return Stream(index, cupy_stream=cupy.cuda.get_current_stream())
 
 
-def ExternalStream(stream_ptr: int, device: Any = None) -> Stream:
+class ExternalStream(Stream):
     """A stream that something else has made, given by its handle; whoever made it keeps it alive."""
-    index = index_of(device)
-    if runtime.is_replaced():
-        return Stream(index)
-    return Stream(index, cupy_stream=runtime.current().module.cuda.ExternalStream(stream_ptr, index))
+
+    def __init__(self, stream_ptr: int, device: Any = None, **kwargs: Any) -> None:
+        super().__init__(device, stream_id=stream_ptr)
 
 
 def get_stream_from_external(data_ptr: int, device: Any = None) -> Stream:

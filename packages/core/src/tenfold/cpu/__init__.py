@@ -12,6 +12,8 @@ from tenfold.cpu.allocator import (
 def __getattr__(name: str) -> object:
     if name == "amp":  # of the package tenfold-autograd
         return importlib.import_module("tenfold.amp.cpu")
+    if name in "Stream Event StreamContext current_stream stream set_device get_capabilities is_initialized".split():
+        return getattr(importlib.import_module("tenfold.inspection.cpu"), name)
     raise AttributeError(f"module 'tenfold.cpu' has no attribute {name!r}")
 
 

@@ -87,7 +87,8 @@ _TOO_LARGE = ("array is too big", "Maximum allowed dimension exceeded")
 def explained(operator: Operator, key: Any, given: list[Any], error: Exception) -> Exception:
     """The error to raise for a kernel's failure: the shape rule's own words where it refuses the arguments."""
     if isinstance(error, MemoryError):
-        return RuntimeError(f"{operator.name}: can't allocate memory: {error}")
+        mine = isinstance(error, devices.OutOfMemoryError)
+        return error if mine else RuntimeError(f"{operator.name}: can't allocate memory: {error}")
     if type(error) is ValueError and str(error).startswith(_TOO_LARGE):
         return RuntimeError(f"{operator.name}: Stride calculation overflowed: more elements than there are addresses")
     try:

@@ -18,7 +18,8 @@ from tenfold.dispatch.operators import composite
 from tenfold.dispatch.services import SERVICES
 from tenfold.dispatch.shape_rules import broadcast_shapes
 from tenfold.dispatch.spellings import as_int
-from tenfold.ops.creation.factories import checked_size, empty_on, place, too_large
+from tenfold.ops.creation._data import too_large
+from tenfold.ops.creation.factories import checked_size, empty_on, place
 from tenfold.ops.creation.like import empty_like
 from tenfold.ops.pointwise.complex_numbers import view_as_complex, view_as_real
 from tenfold.random.ahead import few
@@ -53,6 +54,8 @@ def drawn(draw: str, generator: Any, shape: Any, dtype: Any, device: Any, requir
         return empty_on(shape, dtype, device, requires_grad)
     try:
         array = getattr(_sampling(key), draw)(source(generator), shape, dtype.numpy, *parameters)
+    except devices.OutOfMemoryError:
+        raise
     except MemoryError as error:
         raise too_large(shape, dtype.numpy) from error
     result = wrap(key.backend.from_numpy(array, key.index), key)

@@ -79,6 +79,8 @@ class Generator:
     def __init__(self, device: Any = "cpu") -> None:
         # The CPU's backend is not loaded for the default generator's sake.
         self.device = CPU if device == "cpu" else located(device)
+        if self.device is not CPU:  # a backend's own kind
+            self.__class__ = getattr(self.device.backend, "generator", Generator)
         self._restart(DEFAULT_SEED)
 
     def manual_seed(self, seed: int) -> Generator:

@@ -11,7 +11,7 @@ _BROUGHT = {
     "tenfold-nn": "nn __future__",
     "tenfold-optim": "optim foreach",
     "tenfold-checkpoint": "checkpoint serialization storage",
-    "tenfold-inspection": "inspection backends accelerator __config__",
+    "tenfold-inspection": "inspection backends accelerator version __config__",
     "tenfold-multiprocessing": "multiprocessing",
     "tenfold-data": "data utils.data",
     "tenfold-scientific": "scientific functional linalg fft special array_api signal quasirandom utils.dlpack",

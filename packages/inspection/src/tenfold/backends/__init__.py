@@ -5,6 +5,10 @@ Tenfold's CPU kernels are deterministic and use none of these libraries; `tenfol
 
 from __future__ import annotations
 
+import contextlib
+import sys
+from collections.abc import Iterator
+
 from tenfold.backends import (
     cpu as cpu,
     cuda as cuda,
@@ -16,3 +20,32 @@ from tenfold.backends import (
     openmp as openmp,
     opt_einsum as opt_einsum,
 )
+from tenfold.backends._precisions import Generic, choose
+from tenfold.inspection.precision import OWN
+
+
+def set_flags(_fp32_precision: str | None = "none") -> tuple[str]:
+    """Set in what all libraries compute float32, if it is given; what it was before."""
+    before = OWN["generic"]
+    if _fp32_precision is not None:
+        choose("generic", _fp32_precision)
+    return (before,)
+
+
+@contextlib.contextmanager
+def flags(fp32_precision: str = "none") -> Iterator[None]:
+    """A context in which all libraries compute float32 so.
+
+    >>> import tenfold
+    >>> with flags("tf32"):
+    ...     tenfold.backends.cuda.matmul.fp32_precision
+    'tf32'
+    """
+    before = set_flags(fp32_precision)
+    try:
+        yield
+    finally:
+        set_flags(*before)
+
+
+sys.modules[__name__].__class__ = Generic

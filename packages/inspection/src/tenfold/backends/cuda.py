@@ -5,6 +5,14 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from tenfold.backends._absent import is_built
+from tenfold.backends._attention import (
+    SDPAParams,
+    can_use_cudnn_attention,
+    can_use_efficient_attention,
+    can_use_flash_attention,
+)
+from tenfold.backends._precisions import choose, resolved
+from tenfold.backends._transforms import cuFFTPlanCache, cuFFTPlanCacheManager
 from tenfold.inspection.precision import get_float32_matmul_precision, set_float32_matmul_precision
 
 
@@ -21,8 +29,7 @@ class _Products:
     def __getattr__(self, name: str) -> Any:  # what is not kept here
         if name not in ("allow_tf32", "fp32_precision"):
             raise AttributeError(f"Unknown attribute {name}")
-        allowed = get_float32_matmul_precision() != "highest"
-        return allowed if name == "allow_tf32" else "tf32" if allowed else "ieee"
+        return get_float32_matmul_precision() != "highest" if name == "allow_tf32" else resolved("matmul")
 
     def __setattr__(self, name: str, value: Any) -> None:
         if name in vars(self):
@@ -33,12 +40,15 @@ class _Products:
                 raise RuntimeError(f"set_allow_tf32_cublas expects a bool, but got {type(value).__name__}")
         elif name != "fp32_precision":
             raise AttributeError(f"Unknown attribute {name}")
-        elif value not in ("ieee", "tf32", "none"):
-            raise RuntimeError(f"Unknown precision: {value}; choose from ieee, tf32, none")
-        set_float32_matmul_precision("high" if value in (True, "tf32") else "highest")
+        else:
+            choose("matmul", value)
+            return
+        set_float32_matmul_precision("high" if value else "highest")
 
 
+cuBLASModule = _Products
 matmul = _Products()
+cufft_plan_cache = cuFFTPlanCacheManager()
 _attention = {"flash": True, "mem_efficient": True, "math": True, "cudnn": True}
 
 
@@ -96,9 +106,30 @@ preferred_linalg_library = _preference("preferred_linalg_library", ("default", "
 preferred_blas_library = _preference("preferred_blas_library", ("default", "cublas", "cublaslt", "hipblaslt", "ck"))
 
 
+_reduced = {"on": False}
+
+
+def allow_fp16_bf16_reduction_math_sdp(enabled: bool) -> None:
+    """Say whether attention by its formula may add up in half precision; it never does."""
+    _reduced["on"] = bool(enabled)
+
+
+def fp16_bf16_reduction_math_sdp_allowed() -> bool:
+    """What `allow_fp16_bf16_reduction_math_sdp` said."""
+    return _reduced["on"]
+
+
+def is_ck_sdpa_available() -> bool:
+    """Whether AMD's composable kernels are there: never."""
+    return False
+
+
 def is_flash_attention_available() -> bool:
     """Whether cuDNN's or PyTorch's flash attention is there: never."""
     return False
 
 
-__all__ = ["is_built", "sdp_kernel"]
+__all__ = [
+    "SDPAParams", "can_use_cudnn_attention", "can_use_efficient_attention", "can_use_flash_attention", "cuFFTPlanCache",
+    "is_built", "sdp_kernel",
+]  # fmt: skip

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 _LEVELS = ("highest", "high", "medium")
 _state = {"level": "highest"}
+# What `fp32_precision` of each part of the libraries was set to (tenfold.backends).
+OWN = dict.fromkeys(("generic", "cuda", "matmul", "conv", "rnn"), "none")
 
 
 def set_float32_matmul_precision(precision: str) -> None:
@@ -17,6 +19,12 @@ def set_float32_matmul_precision(precision: str) -> None:
     if precision not in _LEVELS:
         raise RuntimeError(f"set_float32_matmul_precision: expected one of {', '.join(_LEVELS)}, got {precision!r}")
     _state["level"] = precision
+    OWN["matmul"] = "ieee" if precision == "highest" else "tf32"
+
+
+def follow(value: str) -> None:
+    """Let the level be what `fp32_precision` of products says."""
+    _state["level"] = "high" if value in ("tf32", "bf16") else "highest"
 
 
 def get_float32_matmul_precision() -> str:

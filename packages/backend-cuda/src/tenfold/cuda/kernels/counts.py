@@ -47,16 +47,15 @@ def bincount(input: Any, weights: Any, minlength: int) -> Any:
         if ends[0] < 0 or ends[1] >= 2**63 - 1:
             return _bincount_on_host(input, weights, minlength)  # which has the words of the error
         bins = max(minlength, ends[1] + 1)
-    if weights is None:
+    if weights is None or not input.size:
         counts = sums.zeros((bins,), sums.I64, index)
         if input.size:
             count(counts, contiguous(input))
         return counts
     total = sums.zeros((bins,), F32 if weights.dtype == F32 else F64, index)
-    if input.size:
-        found = input if input.dtype in at.INTEGERS else cast(input, np.int64)
-        places = at.Places(found.shape, (None,), (at.Index(0, found, found.strides),), False)
-        terms = cast(weights, total.dtype)
-        if not sums.add_to("index", total, places, terms, terms.strides):
-            return _bincount_on_host(input, weights, minlength)
+    found = input if input.dtype in at.INTEGERS else cast(input, np.int64)
+    places = at.Places(found.shape, (None,), (at.Index(0, found, found.strides),), False)
+    terms = cast(weights, total.dtype)
+    if not sums.add_to("index", total, places, terms, terms.strides):
+        return _bincount_on_host(input, weights, minlength)
     return total

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import cmp_to_key
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 
@@ -131,14 +131,25 @@ def _consecutive(input: Any, dim: int | None) -> tuple[Any, Any, Any]:
 
 @kernel(op.search_positions, device="cpu")
 def search(sorted_sequence: Any, input: Any, right: bool, out_int32: bool) -> Any:
-    side: Literal["left", "right"] = "right" if right else "left"
-    rows = orderable(sorted_sequence)
-    x = orderable(input)
+    rows, x, kind = orderable(sorted_sequence), orderable(input), np.int32 if out_int32 else np.int64
     if rows.ndim == 1:
-        return np.asarray(np.searchsorted(rows, x, side)).astype(np.int32 if out_int32 else np.int64)
+        return np.asarray(_placed(rows, x, right)).astype(kind)
     if rows.ndim == 0 or rows.shape[:-1] != x.shape[:-1]:
         raise ValueError("rows do not match")
-    result = np.empty(x.shape, np.int32 if out_int32 else np.int64)
+    result = np.empty(x.shape, kind)
     for i in np.ndindex(rows.shape[:-1]):
-        result[i] = np.searchsorted(rows[i], x[i], side)
+        result[i] = _placed(rows[i], x[i], right)
     return result
+
+
+def _placed(row: Any, x: Any, right: bool) -> Any:
+    if not row.size or row[-1] == row[-1]:
+        return np.searchsorted(row, x, "right" if right else "left")
+    low = np.zeros(x.shape, np.int64)  # with NaN at its end: PyTorch's bisection, to which no number is greater
+    high = low + row.size
+    while (low < high).any():
+        middle = (low + high) // 2
+        v = row[np.minimum(middle, row.size - 1)]
+        before = (v > x if right else v >= x) | (low == high)
+        low, high = np.where(before, low, middle + 1), np.where(before, np.minimum(middle, high), high)
+    return low

@@ -116,7 +116,7 @@ def bincount(input: Any, weights: Any, minlength: int) -> Any:
         raise RuntimeError("bincount only supports 1-d non-negative integral inputs")
     if input.size and input.max() >= _MOST:  # for which NumPy writes beyond its counts
         raise RuntimeError(f"bincount: maximum value of input overflowed, it should be < {_MOST} but got {input.max()}")
-    if weights is None:
+    if weights is None or not input.size:
         return np.bincount(input, minlength=minlength).astype(np.int64)
     counts = np.bincount(input, weights, minlength)
     return counts.astype(np.float32) if weights.dtype == np.float32 else counts

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from math import prod
 from typing import Any
 
 import numpy as np
 
+from tenfold.dispatch.devices import device
 from tenfold.settings.warnings import warn_once
-from tenfold.tensor.tensor import Tensor, host
+from tenfold.tensor.tensor import Tensor, host, wrap
 from tenfold.types import dtypes
 from tenfold.types.dtypes import from_numpy as dtype_of, get_default_dtype
 from tenfold.types.narrow import limited, narrowed
@@ -200,3 +203,21 @@ def _first_uneven(data: Any, sizes: list[int], dim: int, inferred: dtypes.dtype)
         return ValueError(f"tensor(): expected sequence of length {sizes[dim]} at dim {dim} (got {len(data)})")
     found = (_first_uneven(item, sizes, dim + 1, inferred) for item in data)
     return next((error for error in found if error is not None), None)
+
+
+def on_gpu(data: Any) -> Any:
+    """Another library's array of a GPU as a tensor on its memory; anything else as it is."""
+    if isinstance(data, (list, tuple, int, float, np.ndarray, Tensor)) or not hasattr(data, "__cuda_array_interface__"):
+        return data
+    array, index = device("cuda").backend.shared(data)  # type: ignore[attr-defined]
+    return wrap(array, device("cuda", index))
+
+
+def too_large(shape: Sequence[int], numpy_dtype: Any) -> RuntimeError:
+    """The error for a tensor that no memory can hold."""
+    needed = prod(shape) * numpy_dtype.itemsize
+    if not needed and prod(size or 1 for size in shape) >= 2**63:
+        return RuntimeError(f"Stride calculation overflowed with sizes={list(shape)}")
+    if needed >= 2**63:
+        return RuntimeError(f"Storage size calculation overflowed with sizes={list(shape)}")
+    return RuntimeError(f"can't allocate memory: you tried to allocate {needed} bytes for a tensor of size {list(shape)}")

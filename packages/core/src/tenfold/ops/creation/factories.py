@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Sequence
-from math import prod
 from operator import index
 from typing import Any
 
@@ -13,7 +12,7 @@ import numpy as np
 from tenfold.dispatch import devices
 from tenfold.dispatch.operators import Data, composite
 from tenfold.dispatch.services import SERVICES
-from tenfold.ops.creation._data import to_array
+from tenfold.ops.creation._data import on_gpu, to_array, too_large
 from tenfold.settings.determinism import STATE as _DETERMINISM, fills_memory
 from tenfold.settings.warnings import warn_once
 from tenfold.tensor.storage import on_storage
@@ -48,6 +47,8 @@ def empty_on(shape: Sequence[int], dtype: Any, device: Any, requires_grad: bool 
         announce()
     try:
         made = key.backend.empty(shape, numpy_dtype, key.index)
+    except devices.OutOfMemoryError:
+        raise
     except (MemoryError, ValueError) as error:
         raise too_large(shape, numpy_dtype) from error
     result = wrap(made, key)
@@ -71,16 +72,6 @@ def checked_size(size: Any, name: str = "size") -> tuple[int, ...]:
     if shape and min(shape) < 0:
         raise RuntimeError(f"{name}: Trying to create tensor with negative dimension {min(shape)}: {list(shape)}")
     return shape
-
-
-def too_large(shape: Sequence[int], numpy_dtype: Any) -> RuntimeError:
-    """The error for a tensor that no memory can hold."""
-    needed = prod(shape) * numpy_dtype.itemsize
-    if not needed and prod(size or 1 for size in shape) >= 2**63:
-        return RuntimeError(f"Stride calculation overflowed with sizes={list(shape)}")
-    if needed >= 2**63:
-        return RuntimeError(f"Storage size calculation overflowed with sizes={list(shape)}")
-    return RuntimeError(f"can't allocate memory: you tried to allocate {needed} bytes for a tensor of size {list(shape)}")
 
 
 def filled(size: Any, value: Any, dtype: dtypes.dtype, name: str) -> Any:
@@ -130,6 +121,8 @@ def tensor(data: Data, *, dtype: Any = None, device: Any = None, requires_grad: 
         data = on_storage(data, dtype or getattr(data, "_dtype", dtypes.uint8))
     elif isinstance(data, Tensor):
         warnings.warn("To copy construct from a tensor, it is recommended to use source.detach().clone()", stacklevel=3)
+    else:
+        data = on_gpu(data)
     if isinstance(data, Tensor):
         result = data.detach().clone().to(dtype=dtype, device=device or devices.chosen())
         return result.requires_grad_(True) if requires_grad else result
@@ -145,7 +138,7 @@ def as_tensor(data: Data, dtype: Any = None, device: Any = None) -> Tensor:
     >>> tenfold.as_tensor(x) is x
     True
     """
-    device = device or devices.chosen()
+    device, data = device or devices.chosen(), on_gpu(data)
     if isinstance(data, Tensor):
         return data.to(dtype=dtype, device=device)
     if isinstance(data, np.ndarray) and (dtype is None or dtype.numpy == data.dtype) and device in (None, "cpu", devices.CPU):
@@ -206,7 +199,7 @@ def asarray(
     if isinstance(obj, np.generic) and copy is False:
         raise RuntimeError("asarray: can't alias NumPy scalars")
     device = device or devices.chosen()
-    source = _aliased(obj, dtype)
+    source = _aliased(obj := on_gpu(obj), dtype)
     if source is None:
         if copy is False:
             raise ValueError("asarray: can't alias arbitrary sequence into a tensor")

@@ -11,7 +11,8 @@ import numpy as np
 from tenfold.dispatch.devices import located
 from tenfold.dispatch.operators import composite
 from tenfold.dispatch.overrides import handle_torch_function, has_torch_function
-from tenfold.ops.creation.factories import place, too_large
+from tenfold.ops.creation._data import too_large
+from tenfold.ops.creation.factories import place
 from tenfold.ops.view.forms import tensors_of
 from tenfold.settings.warnings import warn_once
 from tenfold.tensor.tensor import Tensor

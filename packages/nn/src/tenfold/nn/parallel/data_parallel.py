@@ -36,7 +36,29 @@ class DataParallel(Module):
         """The module's result for the whole batch."""
         if not self.device_ids:
             return self.module(*inputs, **kwargs)
-        return _run(self.module, inputs, self.device_ids, self.output_device, self.dim, kwargs)
+        placed, named = self.scatter(inputs, kwargs, self.device_ids)
+        if len(self.device_ids) == 1:
+            return self.module(*(placed[0] if placed else ()), **(named[0] if named else {}))
+        replicas = self.replicate(self.module, self.device_ids[: len(placed)])
+        return self.gather(self.parallel_apply(replicas, placed, named), self.output_device)
+
+    # What a subclass may do in another way.
+
+    def replicate(self, module: Module, device_ids: Sequence[Any]) -> list[Module]:
+        """A copy of the module for each device."""
+        return replicate(module, _places(device_ids))
+
+    def scatter(self, inputs: tuple[Any, ...], kwargs: dict[str, Any] | None, device_ids: Sequence[Any]) -> Any:
+        """The parts of the arguments for each device: positional ones, and named ones."""
+        return scatter_kwargs(inputs, kwargs, _places(device_ids), self.dim)
+
+    def parallel_apply(self, replicas: Sequence[Module], inputs: Sequence[Any], kwargs: Any) -> list[Any]:
+        """The result of each copy for its part."""
+        return parallel_apply(replicas, inputs, kwargs, self.device_ids[: len(replicas)])
+
+    def gather(self, outputs: Sequence[Any], output_device: Any) -> Any:
+        """One result of all."""
+        return gather(outputs, _places([output_device])[0], self.dim)
 
 
 def data_parallel(
@@ -63,11 +85,15 @@ def _devices(device_ids: Sequence[Any] | None) -> list[int]:
     return [one if isinstance(one, int) else tenfold.device(one).index or 0 for one in chosen]
 
 
+def _places(devices: Sequence[Any]) -> list[Any]:
+    return [tenfold.device("cuda", one) if isinstance(one, int) else one for one in devices]
+
+
 def _run(module: Module, inputs: tuple[Any, ...], ids: list[int], output: Any, dim: int, kwargs: dict[str, Any]) -> Any:
-    devices = [tenfold.device("cuda", index) for index in ids]
+    devices = _places(ids)
     placed, named = scatter_kwargs(inputs, kwargs, devices, dim)
     if len(devices) == 1:
         return module(*(placed[0] if placed else ()), **(named[0] if named else {}))
     used = devices[: len(placed)]
     results = parallel_apply(replicate(module, used), placed, named)
-    return gather(results, tenfold.device("cuda", output) if isinstance(output, int) else output, dim)
+    return gather(results, _places([output])[0], dim)

@@ -17,7 +17,7 @@ from tenfold.dispatch.shape_rules import broadcast_shapes
 from tenfold.ops.creation.factories import empty_on, place
 from tenfold.ops.creation.like import empty_like
 from tenfold.ops.random import INDEPENDENT, fill, randint, random_
-from tenfold.random.generator import source
+from tenfold.random.generator import Generator, source
 from tenfold.tensor.tensor import Tensor, host
 
 _COUNT = "its result is a number of events"
@@ -44,6 +44,16 @@ def _implicit() -> Any:
     return implicit
 
 
+def _source(generator: Any, tensor: Tensor) -> Generator:
+    """The CPU's generator to draw from for a tensor of any device; a backend with generators of its own says where they lead."""
+    led: Callable[[Any, Any], Generator] = getattr(tensor.device.backend, "generator_on_the_host", _given)
+    return led(tensor.device.index, source(generator))
+
+
+def _given(index: int, generator: Generator) -> Generator:
+    return generator
+
+
 def _check_floating(name: str, tensor: Tensor) -> None:
     if tensor.dtype.category != 2:
         raise NotImplementedError(f"{name}: got a tensor of {tensor.dtype.name}, accepted are floating point dtypes")
@@ -56,7 +66,7 @@ def _drawn(sampler: str, generator: Any, *parameters: Tensor) -> Tensor:
     if first.device is META:
         return empty_on(shape, first.dtype, META)
     arrays = [np.broadcast_to(host(p.detach()), shape) for p in parameters]
-    samples = getattr(_rejection(), sampler)(source(generator), *arrays)
+    samples = getattr(_rejection(), sampler)(_source(generator, first), *arrays)
     return place(samples.astype(first.dtype.numpy), first.device)
 
 
@@ -116,7 +126,7 @@ def _standard_gamma(input: Tensor, generator: Any = None) -> Tensor:
     >>> bool((tenfold._standard_gamma(tenfold.ones(2)) > 0).all())
     True
     """
-    return _computed("_standard_gamma", [input], lambda a: _rejection().standard_gamma(source(generator), a))
+    return _computed("_standard_gamma", [input], lambda a: _rejection().standard_gamma(_source(generator, input), a))
 
 
 @composite("random", method=None)
@@ -143,7 +153,7 @@ def _sample_dirichlet(input: Tensor, generator: Any = None) -> Tensor:
     >>> tenfold._sample_dirichlet(tenfold.ones(3)).sum().round(decimals=4)
     tensor(1.)
     """
-    return _computed("_sample_dirichlet", [input], lambda a: _rejection().dirichlet(source(generator), a))
+    return _computed("_sample_dirichlet", [input], lambda a: _rejection().dirichlet(_source(generator, input), a))
 
 
 @composite("random", method=None)
@@ -171,7 +181,8 @@ def geometric_(input: Tensor, p: float, *, generator: Any = None) -> Tensor:
     >>> bool((tenfold.zeros(2).geometric_(0.5) >= 1).all())
     True
     """
-    return fill("geometric_", input, lambda s, shape, dtype: _variates().geometric(source(generator), shape, dtype, p))
+    draw = _variates().geometric
+    return fill("geometric_", input, lambda s, shape, dtype: draw(_source(generator, input), shape, dtype, p))
 
 
 @composite("random", random=True, nondifferentiable=INDEPENDENT)
@@ -182,7 +193,8 @@ def cauchy_(input: Tensor, median: float = 0.0, sigma: float = 1.0, *, generator
     >>> tenfold.zeros(2).cauchy_().shape
     tenfold.Size([2])
     """
-    return fill("cauchy_", input, lambda s, shape, dtype: _variates().cauchy(source(generator), shape, dtype, median, sigma))
+    draw = _variates().cauchy
+    return fill("cauchy_", input, lambda s, shape, dtype: draw(_source(generator, input), shape, dtype, median, sigma))
 
 
 @composite("random", random=True, nondifferentiable=INDEPENDENT, accepts="floating")
@@ -193,7 +205,8 @@ def log_normal_(input: Tensor, mean: float = 1.0, std: float = 2.0, *, generator
     >>> bool((tenfold.zeros(2).log_normal_() > 0).all())
     True
     """
-    return fill("log_normal_", input, lambda s, shape, dtype: _variates().log_normal(source(generator), shape, dtype, mean, std))
+    draw = _variates().log_normal
+    return fill("log_normal_", input, lambda s, shape, dtype: draw(_source(generator, input), shape, dtype, mean, std))
 
 
 @composite("random", method=None, random=True, nondifferentiable=INDEPENDENT)

@@ -15,7 +15,7 @@ gradient(op.cummin_pair, input=chosen_in_place)
 
 
 def _logcumsumexp(g: Any, input: Any, out: Any, dim: int) -> Any:
-    if not g.dim():
+    if not g.dim() or not g.numel():
         return g
     if is_complex(g):
         return (reversed_scan(op.logcumsumexp, g.log() - conj(out), dim) + conj(input)).exp()

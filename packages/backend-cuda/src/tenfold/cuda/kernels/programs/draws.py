@@ -103,3 +103,17 @@ def draw_integers(
     result = (word + low).to(tl.int64)
     place = program * (each * BLOCK) + k * BLOCK + lane[None, :]
     tl.store(out_ptr + place, result.to(out_ptr.dtype.element_ty), place < count)
+
+
+def check_weights(report_ptr, weights_ptr, code, width, BLOCK: tl.constexpr):
+    """Reports a row with what is no weight: inf, nan, a number below 0, or nothing above it. Program (row)."""
+    row = tl.program_id(0).to(tl.int64)
+    c = tl.arange(0, BLOCK)
+    wrong = tl.zeros((BLOCK,), tl.int32)
+    above = tl.zeros((BLOCK,), tl.int32)
+    for first in range(0, width, BLOCK):
+        w = tl.load(weights_ptr + row * width + first + c, first + c < width, other=0.0)
+        wrong = tl.maximum(wrong, tl.where((w >= 0) & (w < float("inf")), 0, 1))
+        above = tl.maximum(above, tl.where(w > 0, 1, 0))
+    found = (tl.max(wrong, 0) > 0) | (tl.max(above, 0) == 0)
+    tl.store(report_ptr + code, 1, found)  # same value: each row's program writes 1

@@ -50,6 +50,8 @@ def placed(grid_ptr, axis, at, mask, size, MODE: tl.constexpr, PADDING: tl.const
         slope = room / 2
         x = ((x + 1) * room - 1) / 2
     if MODE != 2:
+        if PADDING == 0:
+            x = tl.where(tl.abs(x) < 1e9, x, -100.0)  # what is no number, or far away, lies outside and has no slope
         x, folded = inside(x, size, PADDING, ALIGN)
         slope = slope * folded
     if MODE == 1:

@@ -1,4 +1,4 @@
-"""`python -m tenfold doctor` and `python -m tenfold op NAME`, which the package tenfold-inspection answers."""
+"""`python -m tenfold doctor` and `python -m tenfold op NAME`."""
 
 import argparse
 import importlib
