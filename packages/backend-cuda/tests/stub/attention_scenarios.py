@@ -23,6 +23,41 @@ def case_attention_is_one_launch_and_its_gradient_three():
     assert quiet(stub.settled(run)).names == names
 
 
+def case_gradients_to_many_keys_are_one_pass_and_its_rounding():
+    passes = {
+        tenfold.bfloat16: ["attention_slopes", "attention_to_keys", "attention_rounded"],
+        tenfold.float32: ["attention_slopes", "attention_to_keys"],
+    }
+    for dtype, names in passes.items():
+        leaves = [array(2, 3, 1024, 16, dtype=dtype).requires_grad_() for _ in range(3)]
+        g = array(2, 3, 1024, 16, dtype=dtype)
+
+        def run(leaves=leaves, g=g):
+            F.scaled_dot_product_attention(*leaves, is_causal=True).backward(g)
+
+        expected = ["attend", *names]
+        assert quiet(stub.settled(run)).names[: len(expected)] == expected
+        with cuda.graph(cuda.CUDAGraph()):
+            assert stub.work(run).names[: len(expected)] == expected
+        tenfold.use_deterministic_algorithms(True)
+        try:
+            assert stub.settled(run).names[:4] == ["attend", "attention_slopes", "attention_to_queries", "attention_to_keys"]
+        finally:
+            tenfold.use_deterministic_algorithms(False)
+
+
+def case_one_pass_takes_float32_for_the_queries_meanwhile_and_gives_it_back():
+    leaves = [array(1, 2, 1024, 64, dtype=tenfold.bfloat16).requires_grad_() for _ in range(3)]
+    out = F.scaled_dot_product_attention(*leaves, is_causal=True)
+    g, size = out.detach(), leaves[0].numel()
+    cuda.reset_peak_memory_stats()
+    before = cuda.memory_allocated()
+    out.backward(g)
+    rows = 4 * 2 * 1024  # a float32 for each query
+    assert cuda.max_memory_allocated() - before == (3 * 2 + 4) * size + 2 * rows
+    assert cuda.memory_allocated() - before <= 3 * 2 * size
+
+
 def case_attention_drops_in_its_kernel_and_replays_draw_anew():
     q = array(2, 3, 64, 16, dtype=tenfold.bfloat16).requires_grad_()
     g = array(2, 3, 64, 16, dtype=tenfold.bfloat16)

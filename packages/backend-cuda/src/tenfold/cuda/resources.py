@@ -15,7 +15,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from tenfold.cuda.compilation import compile_for
-from tenfold.cuda.kernels.attention import NO_TABLE, program_of
+from tenfold.cuda.kernels.attention import NO_TABLE
+from tenfold.cuda.kernels.attention_gradient import ROUNDED, TWO_PASSES, slopes
+from tenfold.cuda.kernels.attention_tiles import program_of
 from tenfold.cuda.kernels.conv import rests
 from tenfold.cuda.kernels.decoding import MERGED, tiles as shares_of_keys
 from tenfold.cuda.kernels.generation import BLOCK
@@ -118,22 +120,30 @@ def products() -> Iterator[tuple[str, Handwritten, tuple[str, ...]]]:
     given = {
         "attend": (p, s, p, p, p, p, "*i64"), "attention_to_queries": (p, p, p, p, p, p, "*i64", s, s),
         "attention_to_keys": (p, p, p, p, p, p, p, "*i64", s, s),
+        "attention_in_one_pass": (p, p, s, p, p, p, p, p, "*i64", s, s),
     }  # fmt: skip
+    passes = {"attention_to_keys": TWO_PASSES, "attention_in_one_pass": (("ADDS", 1),)}
     for features in (64, 128):
         ends = ("ALIGNED", 1), ("PRECISION", "ieee"), *((name, features) for name in ("E", "V", "WIDE_E", "WIDE_V"))
         for drops in (0, 1):
             fixed = (("CAUSAL", 1), ("MASK", 0), ("DROPS", drops), *NO_TABLE, *ends)
             for name, pointers in given.items():
                 label = f"{name.replace('_', ' ')} bf16 {features}{' dropout' * drops}"
-                yield label, program_of(name, fixed, half), (*pointers, *[i] * 17, "fp32", i, "fp32")
+                kernel = program_of(name.replace("in_one_pass", "to_keys"), (*passes.get(name, ()), *fixed), half)
+                yield label, kernel, (*pointers, *[i] * 17, "fp32", i, "fp32")
         for behind in (0, 1):
             fixed = (("CAUSAL", 1), ("BEHIND", behind), ("TABLE", 1), *NO_MASK, *NO_POINTERS, *ends)
             for name, pointers in given.items():
                 label = f"{name.replace('_', ' ')} bf16 {features} sequences{' window' * behind}"
                 place = pointers.index("*i64")
                 kinds = (*pointers[: place - 1], "*i32", *pointers[place + 1 :])  # a table, no mask and no words of dropout
-                yield label, program_of(name, fixed, half), (*kinds, *[i] * 13, "fp32", i, i)
+                kernel = program_of(name.replace("in_one_pass", "to_keys"), (*passes.get(name, ()), *fixed), half)
+                yield label, kernel, (*kinds, *[i] * 13, "fp32", i, i)
+        for adds in (0, 1):
+            kernel = slopes(dict(ends), bool(adds))
+            yield f"attention slopes bf16 {features}{' zeros' * adds}", kernel, (s, s, *[s] * adds, s, p, p, i)
         yield from decodings(features)
+    yield "attention rounded bf16", ROUNDED, (p, s, i, "fp32")
     window = window_constants((3, 3), (1, 1), (1, 1), (1, 1))
     for flat, unit in ((0, 1), (1, 0)):
         end = (("PRECISION", "ieee"), *window, *rests(window), ("ROWS", 64 if flat else 128), ("COLUMNS", 64), ("INNER", 32))

@@ -13,8 +13,8 @@ LAYERS = (
     (64, 128, 56, 128, 3, 2), (64, 128, 28, 128, 3, 1), (64, 256, 28, 256, 3, 2), (64, 256, 14, 256, 3, 1),
     (64, 512, 14, 512, 3, 2), (64, 512, 7, 512, 3, 1), (64, 512, 7, 2048, 1, 1), (64, 1024, 14, 2048, 1, 2),
 )  # fmt: skip
-# Batches, heads, queries and keys, features.
-HEADS = ((8, 12, 1024, 64), (4, 16, 4096, 64), (8, 16, 1024, 128), (2, 16, 8192, 128))
+# Batches, heads, queries and keys, features: on both sides of where gradients in one pass are guessed to overtake two.
+HEADS = ((32, 12, 512, 64), (8, 12, 1024, 64), (4, 16, 4096, 64), (8, 16, 1024, 128), (2, 16, 8192, 128))
 CACHES = ((8, 32, 4096, 128), (1, 32, 32768, 128), (16, 16, 2048, 64))  # the same with one query
 
 

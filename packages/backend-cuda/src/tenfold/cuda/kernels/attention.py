@@ -1,4 +1,4 @@
-"""Attention in one launch and its gradients in three, without the matrix of scores: the operators of tenfold-nn.
+"""Attention in one launch, without the matrix of scores: the operators of tenfold-nn. Gradients are attention_gradient.py's.
 
 float32, float16 and bfloat16 with at most 512 features a head (float32: 256); all else goes through the bodies. Few queries to
 many keys are decoding.py's.
@@ -6,21 +6,21 @@ many keys are decoding.py's.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from math import ceil, prod, sqrt
 from typing import Any, NamedTuple
 
-from tenfold.cuda import runtime, tuning
+from tenfold.cuda import runtime
 from tenfold.cuda.attaching import kernel
 from tenfold.cuda.kernels import cudnn_attention, decoding
-from tenfold.cuda.kernels.handwritten import F32, FLOATS, Handwritten, contiguous, start
-from tenfold.cuda.kernels.heads import MOST, Call, fit, groups_of, heads_of, wide_of
+from tenfold.cuda.kernels.attention_gradient import gradients
+from tenfold.cuda.kernels.attention_tiles import launch
+from tenfold.cuda.kernels.handwritten import F32, FLOATS, contiguous
+from tenfold.cuda.kernels.heads import MOST, Call, fit, groups_of, heads_of
 from tenfold.cuda.kernels.planes import power
 from tenfold.cuda.precision import products_in_tf32, switches
 from tenfold.cuda.sampling import noted
 from tenfold.dispatch.operators import op
 
-SLOPE_ROWS = 16
 # What the programs' other form takes: attention over sequences of different lengths (varlen.py).
 NO_TABLE: tuple[tuple[str, Any], ...] = (("TABLE", 0), ("BEHIND", 0), ("table_ptr", None), ("left", 0), ("right", 0))
 
@@ -106,58 +106,6 @@ def sizes(steps: tuple[int, ...], dtype: Any, E: int, V: int) -> tuple[tuple[str
     )  # fmt: skip
 
 
-def tiles(name: str, call: tuple[tuple[str, Any], ...], dtype: Any) -> list[tuple[int, ...]]:
-    """(queries, keys, warps, stages) of a program's block, what its shared memory and registers hold: a guess, then others.
-
-    A fifth number is how many registers a thread may have at most, so that two programs fit a multiprocessor where one would:
-    while one makes exponentials, the other's products run. Each 4 warps multiply 64 rows, of queries or of what is summed.
-    """
-    constants = dict(call)
-    wide = wide_of(constants)
-    if dtype == F32:
-        return [(32, 32, 4, 1) if wide <= 128 else (16, 16, 4, 1)]  # not by tensor cores: large ones take long to compile
-    if wide > 256:
-        return [(32, 32, 8, 1)] if name == "attend" else [(16, 32, 8, 1)]
-    plain = not constants["DROPS"]  # random bits take registers
-    if name == "attend":
-        if wide > 128:
-            return [(64, 32, 8, 2), (64, 64, 8, 1), (32, 64, 4, 2)]
-        if wide > 64:
-            return [(128, 64, 8, 2), (128, 128, 8, 2), (128, 64, 8, 3), (64, 64, 4, 2), (128, 32, 4, 3)]
-        first = (128, 64, 8, 3, 128) if plain else (128, 64, 8, 3)
-        return [first, (128, 128, 8, 2), (64, 64, 4, 3), (128, 64, 4, 3), (128, 32, 4, 3)]
-    if wide > 128:
-        return [(32, 32, 8, 1), (32, 64, 8, 1), (64, 32, 8, 1)]
-    if not plain:
-        return [(64, 64, 8, 2), (128, 64, 8, 2), (64, 128, 8, 2), (64, 64, 8, 1)]
-    if name == "attention_to_queries":
-        if wide > 64:
-            return [(128, 64, 8, 2), (64, 64, 8, 2), (64, 64, 4, 2), (128, 32, 8, 2)]
-        return [(64, 64, 4, 2), (128, 64, 8, 2, 128), (128, 64, 8, 3), (128, 128, 8, 2), (64, 64, 4, 1)]
-    if wide > 64:
-        return [(64, 128, 8, 2), (32, 128, 8, 2), (64, 64, 8, 2), (64, 64, 4, 2)]
-    return [(64, 64, 4, 2), (64, 128, 8, 2), (128, 128, 8, 2), (32, 64, 4, 2), (64, 64, 4, 1)]
-
-
-def program_of(name: str, constants: tuple[tuple[str, Any], ...], dtype: Any, tile: tuple[int, ...] | None = None) -> Handwritten:
-    """The program with its block's sizes."""
-    rows, columns, warps, stages, *registers = tile or tiles(name, constants, dtype)[0]
-    return Handwritten(name, (*constants, ("ROWS", rows), ("COLUMNS", columns)), warps, stages, True, *registers)
-
-
-def launch(name: str, call: Call, results: Sequence[Any], given: tuple[Any, ...], more: tuple[Any, ...]) -> None:
-    """Run a program for each block of queries, or of keys, of each head."""
-    dtype, (queries, keys, *_) = call.arrays[0].dtype, call.numbers
-
-    def run(tile: tuple[int, ...]) -> None:
-        program = program_of(name, call.constants, dtype, tile)
-        blocks = -(-keys // tile[1]) if name == "attention_to_keys" else -(-queries // tile[0])
-        start(program, (blocks * call.heads,), (*results, *given, *call.arrays, *more, *call.numbers), call.device)
-
-    problem = (dtype.name, *call.constants, queries, keys, call.heads)
-    run(tuning.chosen(name, problem, tiles(name, call.constants, dtype), run, call.device))
-
-
 def words(query: Any, key: Any, value: Any, mask: Any) -> Any:
     """Two words that say where the dropout of an attention draws; None where its weights are not these kernels' to drop."""
     if not _served(query, key, value, mask) or _mask_is_odd(query, key, mask):
@@ -236,20 +184,3 @@ def fused_dropped_attention_grad(
 ) -> Any:
     call = _call(query, key, value, attn_mask, is_causal, scale, Dropout(contiguous(words), dropout_p))
     return gradients(call, grad, (query, key, value), output, log_sum_exp)
-
-
-def gradients(call: Call | None, grad: Any, given: tuple[Any, Any, Any], output: Any, log_sum_exp: Any) -> Any:
-    query = given[0]
-    if call is None or not grad.dtype == output.dtype == query.dtype or log_sum_exp.dtype != F32:
-        return NotImplemented
-    now = runtime.current()
-    g, out, sums = contiguous(grad), contiguous(output), contiguous(log_sum_exp)
-    slopes = now.empty(query.shape[:-1], F32, call.device)
-    constants = dict(call.constants)
-    fixed = (("V", constants["V"]), ("WIDE_V", constants["WIDE_V"]), ("ROWS", SLOPE_ROWS))
-    program = Handwritten("attention_slopes", fixed, by_address=True)
-    start(program, (-(-slopes.size // SLOPE_ROWS),), (slopes, g, out, slopes.size), call.device)
-    results = [now.empty(x.shape, x.dtype, call.device) for x in given]
-    launch("attention_to_queries", call, results[:1], (g,), (sums, slopes))
-    launch("attention_to_keys", call, results[1:], (g,), (sums, slopes))
-    return tuple(results)

@@ -58,6 +58,11 @@ class Call(NamedTuple):
     heads: int  # of all batches
     device: int  # the number of the GPU
 
+    @property
+    def scale(self) -> float:
+        """What scores are multiplied by."""
+        return float(self.numbers[13 if dict(self.constants)["TABLE"] else 17])  # strides of masks lie before it
+
 
 def wide_of(constants: dict[str, Any]) -> int:
     """Features of a head, of keys or values, as a power of 2."""

@@ -14,7 +14,8 @@ import numpy as np
 from tenfold.cuda import reports, runtime
 from tenfold.cuda.attaching import kernel
 from tenfold.cuda.kernels import decoding
-from tenfold.cuda.kernels.attention import attended, gradients, sizes
+from tenfold.cuda.kernels.attention import attended, sizes
+from tenfold.cuda.kernels.attention_gradient import gradients
 from tenfold.cuda.kernels.handwritten import Handwritten, contiguous, start
 from tenfold.cuda.kernels.heads import Call, fit
 from tenfold.dispatch.operators import op

@@ -88,6 +88,21 @@ def sequence(table_ptr, b):
 
 
 @triton.jit
+def of_head(
+    q_ptr, k_ptr, v_ptr, b, h, group, first_q, first_k, q_b, q_h, q_t, k_b, k_h, k_s, v_b, v_h, v_s, ALIGNED: tl.constexpr
+):  # fmt: skip
+    """(where queries, keys and values of a head of a sequence begin, the distances from one of them to the next)."""
+    if ALIGNED:
+        q_b, q_h, q_t = sixteens(q_b), sixteens(q_h), sixteens(q_t)
+        k_b, k_h, k_s = sixteens(k_b), sixteens(k_h), sixteens(k_s)
+        v_b, v_h, v_s = sixteens(v_b), sixteens(v_h), sixteens(v_s)
+    q_ptr += b * q_b + h * q_h + first_q * q_t.to(tl.int64)
+    k_ptr += b * k_b + h // group * k_h + first_k * k_s.to(tl.int64)
+    v_ptr += b * v_b + h // group * v_h + first_k * v_s.to(tl.int64)
+    return q_ptr, k_ptr, v_ptr, q_t, k_s, v_s
+
+
+@triton.jit
 def clear(
     ptr, value, table_ptr, b, block, blocks, heads, h,
     KEYS: tl.constexpr, ROWS: tl.constexpr, WIDTH: tl.constexpr, WIDE: tl.constexpr,
@@ -140,7 +155,7 @@ def seen_of(
 
 @triton.jit
 def over_keys(
-    values, top, total, q, k_ptr, v_ptr, mask_ptr, words_ptr, t, row, begin, end, keys, low, high, factor, far_k, far_v, k_s, v_s,
+    values, top, total, q, k_ptr, v_ptr, mask_ptr, words_ptr, t, row, begin, end, keys, low, high, factor, k_s, v_s,
     m_t, m_s, queries, threshold, WHOLE: tl.constexpr, CAUSAL: tl.constexpr, BEHIND: tl.constexpr, MASK: tl.constexpr,
     DROPS: tl.constexpr, PRECISION: tl.constexpr, E: tl.constexpr, V: tl.constexpr, WIDE_E: tl.constexpr, WIDE_V: tl.constexpr,
     COLUMNS: tl.constexpr,
@@ -149,6 +164,8 @@ def over_keys(
     j = tl.arange(0, COLUMNS)
     e = tl.arange(0, WIDE_E)
     c = tl.arange(0, WIDE_V)
+    far_k = k_s.to(tl.int64)  # from block to block; inside of one 32 bits are enough
+    far_v = v_s.to(tl.int64)
     for first in range(begin, end, COLUMNS):
         s = first + j
         there = s < keys
@@ -199,13 +216,9 @@ def attend(
         high = keys - queries + right
         if block * ROWS >= queries:
             return
-    if ALIGNED:
-        q_b, q_h, q_t = sixteens(q_b), sixteens(q_h), sixteens(q_t)
-        k_b, k_h, k_s = sixteens(k_b), sixteens(k_h), sixteens(k_s)
-        v_b, v_h, v_s = sixteens(v_b), sixteens(v_h), sixteens(v_s)
-    far_q = q_t.to(tl.int64)  # from block to block; inside of one 32 bits are enough
-    far_k = k_s.to(tl.int64)
-    far_v = v_s.to(tl.int64)
+    q_ptr, k_ptr, v_ptr, q_t, k_s, v_s = of_head(
+        q_ptr, k_ptr, v_ptr, b, h, group, first_q, first_k, q_b, q_h, q_t, k_b, k_h, k_s, v_b, v_h, v_s, ALIGNED
+    )
     if MASK != 0:
         m_t = m_t.to(tl.int64)
         m_s = m_s.to(tl.int64)
@@ -216,10 +229,8 @@ def attend(
     e = tl.arange(0, WIDE_E)
     c = tl.arange(0, WIDE_V)
     rows = t < queries
-    q_ptr += b * q_b + h * q_h + (first_q + block * ROWS) * far_q
+    q_ptr += block * ROWS * q_t.to(tl.int64)
     q = tl.load(q_ptr + i[:, None] * q_t + e[None, :], rows[:, None] & (e < E)[None, :], other=0.0)
-    k_ptr += b * k_b + h // group * k_h + first_k * far_k
-    v_ptr += b * v_b + h // group * v_h + first_k * far_v
     # The first product's sign goes into the queries: what is left of the scale keeps the order of the scores.
     q = tl.where(scale < 0, -q, q)
     factor = tl.abs(scale) * LOG2E
@@ -232,12 +243,12 @@ def attend(
         whole = tl.minimum(keys, block * ROWS + high + 1) if CAUSAL else keys
         whole = tl.maximum(whole, 0) // COLUMNS * COLUMNS
         values, top, total = over_keys(
-            values, top, total, q, k_ptr, v_ptr, mask_ptr, words_ptr, t, row, begin, whole, keys, low, high, factor, far_k, far_v,
+            values, top, total, q, k_ptr, v_ptr, mask_ptr, words_ptr, t, row, begin, whole, keys, low, high, factor,
             k_s, v_s, m_t, m_s, queries, threshold, 1, CAUSAL, BEHIND, MASK, DROPS, PRECISION, E, V, WIDE_E, WIDE_V, COLUMNS,
         )  # fmt: skip
         begin = whole
     values, top, total = over_keys(
-        values, top, total, q, k_ptr, v_ptr, mask_ptr, words_ptr, t, row, begin, end, keys, low, high, factor, far_k, far_v,
+        values, top, total, q, k_ptr, v_ptr, mask_ptr, words_ptr, t, row, begin, end, keys, low, high, factor,
         k_s, v_s, m_t, m_s, queries, threshold, 0, CAUSAL, BEHIND, MASK, DROPS, PRECISION, E, V, WIDE_E, WIDE_V, COLUMNS,
     )  # fmt: skip
     level = tl.where(top == float("-inf"), 0.0, top)
