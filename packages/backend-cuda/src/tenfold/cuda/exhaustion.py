@@ -48,11 +48,13 @@ def install(cupy: Any) -> None:
     if theirs is None or issubclass(theirs, OutOfMemoryError):
         return
 
+    fill: Any = theirs.__init__
+
     class Exhausted(OutOfMemoryError, theirs):  # type: ignore[misc, valid-type]
         """A GPU has no memory left for what was asked."""
 
         def __init__(self, size: int, total: int, limit: int = 0) -> None:
-            theirs.__init__(self, size, total, limit)
+            fill(self, size, total, limit)
             self.text = _text(cupy, size, limit)
             self.args = (self.text,)
 
