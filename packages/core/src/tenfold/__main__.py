@@ -1,4 +1,4 @@
-"""`python -m tenfold doctor` and `python -m tenfold op NAME`."""
+"""`python -m tenfold doctor` and `python -m tenfold op NAME`, which the package tenfold-inspection answers."""
 
 import argparse
 import importlib
