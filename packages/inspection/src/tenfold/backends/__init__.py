@@ -38,7 +38,7 @@ def flags(fp32_precision: str = "none") -> Iterator[None]:
 
     >>> import tenfold
     >>> with flags("tf32"):
-    ...     tenfold.backends.cuda.matmul.fp32_precision
+    ...     tenfold.backends.fp32_precision
     'tf32'
     """
     before = set_flags(fp32_precision)

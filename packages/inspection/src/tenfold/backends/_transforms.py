@@ -54,10 +54,11 @@ class cuFFTPlanCacheManager(cuFFTPlanCache):  # noqa: N801 - PyTorch's name
         super().__init__(None)
 
     def __getitem__(self, device: Any) -> cuFFTPlanCache:
-        cuda = importlib.import_module("tenfold.cuda")
-        index = device if isinstance(device, int) else importlib.import_module("tenfold.cuda.devices").index_of(device)
-        if not 0 <= index < cuda.device_count():
-            raise RuntimeError(
-                f"cufft_plan_cache: expected 0 <= device index < {cuda.device_count()}, but got device with index {index}"
-            )
+        try:
+            gpus = importlib.import_module("tenfold.cuda.devices")
+        except ModuleNotFoundError:
+            raise RuntimeError("cufft_plan_cache: no device index has plans without the package tenfold-backend-cuda") from None
+        index, count = device if isinstance(device, int) else gpus.index_of(device), gpus.device_count()
+        if not 0 <= index < count:
+            raise RuntimeError(f"cufft_plan_cache: expected 0 <= device index < {count}, but got device with index {index}")
         return cuFFTPlanCache(index)
