@@ -227,3 +227,15 @@ def test_bags_with_factors_and_in_a_fixed_order():
 def test_bags_that_are_wrong_are_reported(index, offsets):
     with pytest.raises(AcceleratorError, match="embedding_bag"):
         F.embedding_bag(tenfold.tensor(index).cuda(), drawn((6, 5)).cuda(), tenfold.tensor(offsets).cuda()).cpu()
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_no_bags(mode):
+    none = tenfold.zeros(0, dtype=tenfold.int64)
+    for index in (none, tenfold.tensor([1])):
+        for expected, got in both(lambda w, i=index: F.embedding_bag(on(i, w), w, on(none, w), mode=mode), drawn((6, 5))):
+            assert got.shape == expected.shape
+            assert not got.any()
+    assert F.embedding_bag(none.cuda(), drawn((6, 5)).cuda(), none.cuda(), mode=mode).shape == (0, 5)
+    with pytest.raises(RuntimeError, match="at least 1"):
+        F.embedding_bag(none.cuda(), drawn((6, 5)).cuda(), none.cuda(), mode=mode, include_last_offset=True)

@@ -47,3 +47,12 @@ def test_tangents_know_nothing_of_shrunken_rows() -> None:
     assert tangent.tolist() == [[1.0] * 4] * 2
     assert primal.norm(dim=1).tolist() == pytest.approx([1.0, 1.0])
     assert weight[1].tolist() == [5.0] * 4
+
+
+@pytest.mark.parametrize("mode", ["sum", "mean", "max"])
+def test_no_offsets_are_no_bags(mode):
+    none, weight = tenfold.zeros(0, dtype=tenfold.int64), tenfold.ones(3, 2)
+    assert F.embedding_bag(none, weight, none, mode=mode).shape == (0, 2)
+    assert F.embedding_bag(tenfold.tensor([1]), weight, none, mode=mode).shape == (0, 2)
+    with pytest.raises(RuntimeError, match="at least 1"):
+        F.embedding_bag(none, weight, none, mode=mode, include_last_offset=True)

@@ -264,12 +264,16 @@ def _bags(input: Tensor, offsets: Tensor | None, include_last_offset: bool | int
             return input.reshape(-1), None, B
         return input.reshape(-1), tf.arange(B, device=input.device).unsqueeze(1).expand(B, N).reshape(-1), B
     starts = offsets.tolist()
-    if starts and starts[0] != 0:
+    if not starts:
+        if include_last_offset:
+            raise RuntimeError("embedding_bag: include_last_offset: offsets has to have at least 1 element, got none")
+        return input[:0], tf.zeros(0, dtype=tf.int64, device=input.device), 0
+    if starts[0] != 0:
         raise RuntimeError(
             f"embedding_bag: offsets[0] has to be 0, i.e., the first sequence in the mini-batch has to start from "
             f"position 0. However, got {starts[0]}"
         )
-    if starts and starts[-1] > input.shape[0]:
+    if starts[-1] > input.shape[0]:
         raise RuntimeError(
             f"embedding_bag: offsets[-1] can not be greater than input's length {input.shape[0]} but got offsets[-1] of "
             f"{starts[-1]}"
