@@ -192,6 +192,30 @@ def test_bfloat16_is_rounded_once():
     assert (x + y).float().tolist() == [1.0, 1.015625]
 
 
+@pytest.mark.parametrize("name", ["bfloat16", "float16"])
+def test_numbers_meet_half_precision_rounded(name):
+    x = tenfold.tensor([0.7, 0.3, -0.7, 3.0, 1.4, 2.1, 5.5], dtype=getattr(tenfold, name))
+    for call in (
+        lambda x: x == 0.7,
+        lambda x: x != 0.7,
+        lambda x: x < 0.7,
+        lambda x: 0.7 < x,
+        lambda x: x >= 0.7,
+        lambda x: x <= 0.7,
+        lambda x: x.fmod(0.7),
+        lambda x: x % 0.7,
+        lambda x: tenfold.remainder(0.7, x),
+        lambda x: x.clone().fmod_(0.7),
+        lambda x: x**0.7,
+        lambda x: 0.7**x,
+    ):
+        for operand in (x, x.repeat(8), x[::2], x.repeat(3, 1).t()):
+            expected, got = call(operand), call(operand.cuda()).cpu()
+            assert got.dtype is expected.dtype
+            np.testing.assert_array_equal(got.float().numpy(), expected.float().numpy())
+    assert (x.cuda() == 0.7).tolist() == [True, *[False] * 6]
+
+
 def test_integers_wrap_and_divide_as_on_the_cpu():
     x = tenfold.tensor([7, -7, 2**62, -(2**63)])
     for y in (2, -3):

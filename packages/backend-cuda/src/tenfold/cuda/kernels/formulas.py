@@ -217,3 +217,7 @@ FORMULAS = {
     **ARITHMETIC_OF_FOUR,
     "cast": CAST,
 }
+
+# A number meets half precision in the array's dtype, as in PyTorch: 0.7 equals the element that 0.7 is rounded to. Sums, products
+# and quotients take it as it is.
+OF_ROUNDED_NUMBERS = frozenset(("eq", "ne", "lt", "le", "gt", "ge", "fmod", "remainder", "pow", "xlogy", "special_xlog1py"))

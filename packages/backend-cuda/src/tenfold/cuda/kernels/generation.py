@@ -19,7 +19,7 @@ import linecache
 from dataclasses import dataclass
 from typing import Any
 
-from tenfold.cuda.kernels.formulas import FORMULAS
+from tenfold.cuda.kernels.formulas import FORMULAS, OF_ROUNDED_NUMBERS
 from tenfold.cuda.kernels.formulas_special import LONG, MODULES
 
 HALVES = ("float16", "bfloat16")
@@ -93,6 +93,13 @@ class Generated:
         programs = bool(self.programs())
         for letter, read, widening in zip(self.letters, self.reads[1:], self.widening):
             lines += _read_lines(letter, read, widening, self._place(letter, read), programs)
+        half = next((letter for letter, widening in zip(self.letters, self.widening) if widening == "half"), None)
+        if half is not None and self.formula in OF_ROUNDED_NUMBERS:
+            lines += [
+                f"    {letter} = {letter}.to({half}_ptr.dtype.element_ty).to(tl.float32)"
+                for letter, read in zip(self.letters, self.reads[1:])
+                if read == "number" and letter not in "ab"
+            ]
         if self.kind in "iu":  # a whole number meets an array in the array's dtype, whose arithmetic wraps around
             like = next(letter for letter, read in zip(self.letters, self.reads[1:]) if read != "number" and letter not in "cab")
             for letter, read in zip(self.letters, self.reads[1:]):
