@@ -199,7 +199,7 @@ def test_numbers_meet_half_precision_rounded(name):
         lambda x: x == 0.7,
         lambda x: x != 0.7,
         lambda x: x < 0.7,
-        lambda x: 0.7 < x,
+        lambda x: x > 0.7,
         lambda x: x >= 0.7,
         lambda x: x <= 0.7,
         lambda x: x.fmod(0.7),
