@@ -65,6 +65,16 @@ def test_convolution(name):
         assert_close(got, expected, 20, name)
 
 
+@pytest.mark.parametrize("shape", [(2, 0, 5), (2, 0, 5, 4)], ids=["one dimension", "two"])
+def test_convolution_without_input_channels(shape):
+    function = getattr(F, f"conv{len(shape) - 2}d")
+    given = drawn(shape), drawn((3, 0, *[2] * (len(shape) - 2))), drawn((3,), seed=2)
+    result, *_, of_bias = both(function, *given)
+    assert_close(*result[::-1])
+    assert of_bias[1].tolist() == of_bias[0].tolist() == [0.0] * 3
+    assert function(given[0].cuda(), given[1].cuda()).count_nonzero() == 0
+
+
 @pytest.mark.parametrize("dtype", HALF, ids=lambda d: d.name)
 def test_convolution_in_half_precision(dtype):
     shape, weight, options = CONVOLUTIONS["stride and padding"]

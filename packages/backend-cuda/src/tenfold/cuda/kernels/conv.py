@@ -9,12 +9,16 @@ from __future__ import annotations
 from math import gcd, prod
 from typing import Any
 
+import numpy as np
+
 from tenfold.cuda import runtime, tuning
 from tenfold.cuda.attaching import kernel
 from tenfold.cuda.kernels import cudnn_conv, grouped
+from tenfold.cuda.kernels.conversion import clone_contiguous
 from tenfold.cuda.kernels.handwritten import F64, FLOATS, Handwritten, contiguous, near, start, statistics_dtype
 from tenfold.cuda.kernels.planes import Planes, allocated, channels_last, planes, power, shared, summed, window_constants
 from tenfold.cuda.precision import convolution_precision, switches
+from tenfold.cuda.runtime import xp
 from tenfold.dispatch.operators import op
 
 FEW = 16  # channels below which the sum runs over channels and taps at once
@@ -59,6 +63,14 @@ def sixteenths(*planes: Planes) -> bool:
 def _last(x: Any, weight: Any) -> bool:
     """Whether a convolution's result lies channels last."""
     return channels_last(x) or (x.ndim > 3 and channels_last(weight))
+
+
+def _of_no_channels(x: Any, bias: Any, shape: tuple[int, ...]) -> Any:
+    """What a convolution without input channels gives: its bias alone."""
+    now = runtime.current()
+    if bias is None:
+        return now.from_host(np.broadcast_to(np.zeros((), x.dtype), shape), now.index_of(x))
+    return clone_contiguous(xp.broadcast_to(bias.reshape(-1, *[1] * (len(shape) - 2)), shape))
 
 
 def correlated(x: Any, weight: Any, bias: Any, shape: tuple[int, ...], window: Any, groups: int, transposed: bool) -> Any:
@@ -127,11 +139,14 @@ def convolution(
     output_padding: Any,
     groups: int,
 ) -> Any:
-    if input.ndim != weight.ndim or not _served(input, weight, bias):
+    nothing = 0 in weight.shape  # a sum of no terms, which is the operator's own here: its bias has a gradient of 0
+    if input.ndim != weight.ndim or not (nothing or _served(input, weight, bias)):
         return NotImplemented
     geometry = op.convolution.shape_rule(input, weight, bias, stride, padding, dilation, transposed, output_padding, groups)
     if 0 in geometry.shape or prod(geometry.shape) >= 2**31:
         return NotImplemented
+    if nothing:
+        return _of_no_channels(input, bias, tuple(geometry.shape))
     window, last = window_constants(weight.shape[2:], stride, padding, dilation), _last(input, weight)
     by_cudnn = cudnn_conv.correlated(input, weight, bias, tuple(geometry.shape), (stride, padding, dilation), transposed, last)
     if by_cudnn is not None:
