@@ -131,6 +131,16 @@ def test_sampling_at_places(mode, padding):
         compare(lambda x, g, a=align: F.grid_sample(x, g, mode, padding, a), drawn((1, 2, 5, 6)), grid, kernels=["sample_places"])
 
 
+def test_sampling_where_places_are_not_finite():
+    for at in (float("inf"), -float("inf"), float("nan")):
+        grid = tenfold.tensor([[[[[at, 0.1, 0.2], [0.2, at, 0.1], [0.1, 0.2, at], [0.1, 0.2, 0.3]]]]])
+        for mode in ("bilinear", "nearest"):
+            compare(lambda x, g, m=mode: F.grid_sample(x, g, m, align_corners=False), drawn((1, 1, 3, 4, 5)), grid)
+        places = tenfold.tensor([[[[at, 0.1], [0.2, at], [0.1, 0.2]]]])
+        cubic = F.grid_sample(drawn((1, 1, 5, 6)).cuda(), places.cuda(), "bicubic", align_corners=False)
+        assert cubic.isnan().flatten().tolist() == [True, True, False]
+
+
 def test_sampling_of_volumes_and_its_second_derivative():
     grid = tenfold.tensor(np.random.default_rng(3).uniform(-1.4, 1.4, (1, 2, 2, 3, 3)))
     compare(

@@ -107,6 +107,22 @@ def test_grid_sample_at_infinity(mode: str, at: float, agree: Any) -> None:
     agree(F.grid_sample, TF.grid_sample, x, grid, mode=mode, padding_mode="border", align_corners=False)
 
 
+@pytest.mark.parametrize("mode", ["nearest", "bilinear"])
+@pytest.mark.parametrize("at", [float("inf"), -float("inf"), float("nan"), 1e20])
+def test_what_is_not_finite_lies_outside_a_volume(mode: str, at: float, agree: Any) -> None:
+    x = torch.arange(60.0).reshape(1, 1, 3, 4, 5).requires_grad_()
+    grid = torch.tensor([[[[[at, 0.1, 0.2], [0.2, at, 0.1], [0.1, 0.2, at], [0.1, 0.2, 0.3]]]]]).requires_grad_()
+    agree(F.grid_sample, TF.grid_sample, x, grid, mode=mode, padding_mode="zeros", align_corners=False)
+
+
+@pytest.mark.parametrize("at", [float("inf"), float("nan")])
+def test_cubic_weights_of_what_is_not_finite_are_nan(at: float, agree: Any) -> None:
+    x = torch.arange(30.0).reshape(1, 1, 5, 6)
+    grid = torch.tensor([[[[at, 0.1], [0.2, at], [0.1, 0.2]]]])
+    for padding in ("zeros", "border", "reflection"):
+        agree(F.grid_sample, TF.grid_sample, x, grid, mode="bicubic", padding_mode=padding, align_corners=False)
+
+
 @pytest.mark.parametrize("align_corners", [False, True])
 @pytest.mark.parametrize("size", [(2, 1, 3, 4), (2, 3, 2, 3, 4), (1, 1, 5, 2)])
 def test_a_grid_keeps_nothing_for_its_gradient(size: Any, align_corners: bool) -> None:

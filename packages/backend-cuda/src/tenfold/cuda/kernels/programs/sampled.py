@@ -79,9 +79,9 @@ def tapped(first, t, tap, size, MODE: tl.constexpr, PADDING: tl.constexpr, ALIGN
         d = tl.abs(x)
         a = -0.75
         weight = tl.where(d <= 1, ((a + 2) * d - (a + 3)) * d * d + 1, ((d - 5) * d + 8) * d * a - 4 * a)
-        weight = tl.where(d < 2, weight, 0.0)
+        weight = tl.where(d >= 2, 0.0, weight)  # nan stays
         slope = tl.where(d <= 1, (3 * (a + 2) * d - 2 * (a + 3)) * d, ((3 * d - 10) * d + 8) * a)
-        slope = tl.where(d < 2, slope, 0.0) * tl.where(x < 0, -1.0, 1.0)
+        slope = tl.where(d >= 2, 0.0, slope) * tl.where(x < 0, -1.0, 1.0)
         place, _ = inside(place, size, PADDING, ALIGN)
         place = tl.floor(place + 0.5)
     there = (place >= 0) & (place <= (size - 1).to(place.dtype))

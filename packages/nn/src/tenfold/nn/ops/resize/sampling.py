@@ -16,9 +16,7 @@ from tenfold.tensor.tensor import Tensor
 def sampled(input: Tensor, grid: Tensor, mode: str, padding_mode: str, align: bool) -> Tensor:
     """`grid_sample` of what has been checked."""
     n, sizes = input.dim() - 2, tuple(input.shape[2:])
-    at = [_unnormalized(grid[..., n - 1 - axis], sizes[axis], align) for axis in range(n)]
-    if mode != "bicubic":
-        at = [_inside(a, s, padding_mode, align) for a, s in zip(at, sizes, strict=True)]
+    at = [_placed(grid[..., n - 1 - axis], sizes, axis, mode, padding_mode, align) for axis in range(n)]
     taps = [_taps(a, mode) for a in at]
     total: Any = None
     for chosen in product(*taps):
@@ -102,8 +100,7 @@ def _terms(
     """For each element that a place is made of: where it is, its weight along each dimension, and how that changes."""
     n, taps = len(sizes), []
     for axis, size in enumerate(sizes):
-        at = _unnormalized(grid[..., n - 1 - axis], size, align)
-        at = at if mode == "bicubic" else _inside(at, size, padding_mode, align)
+        at = _placed(grid[..., n - 1 - axis], sizes, axis, mode, padding_mode, align)
         found = []
         for tap, (place, weight) in enumerate(_taps(at, mode)):
             if mode == "bicubic":
@@ -135,11 +132,21 @@ def _cubic_slope(x: Tensor) -> Tensor:
     """The derivative of `_cubic`."""
     d, a = x.abs(), -0.75
     near, far = (3 * (a + 2) * d - 2 * (a + 3)) * d, ((3 * d - 10) * d + 8) * a
-    return tf.where(d <= 1, near, tf.where(d < 2, far, 0.0)) * tf.sign(x)
+    return tf.where(d <= 1, near, tf.where(d >= 2, 0.0, far)) * tf.sign(x)
 
 
 def _unnormalized(x: Tensor, size: int, align: bool) -> Tensor:
     return (x + 1) * ((size - 1) / 2) if align else ((x + 1) * size - 1) / 2
+
+
+def _placed(x: Tensor, sizes: tuple[int, ...], axis: int, mode: str, padding_mode: str, align: bool) -> Tensor:
+    """Places from -1 to 1 in elements along a dimension, by the padding where a place is what is padded."""
+    at = _unnormalized(x, sizes[axis], align)
+    if mode == "bicubic":
+        return at
+    if padding_mode == "zeros" and len(sizes) == 3:  # what is not finite lies outside a volume, as in PyTorch; in a plane it is nan
+        at = tf.where(at.isfinite(), at, -100.0)
+    return _inside(at, sizes[axis], padding_mode, align)
 
 
 def _inside(x: Tensor, size: int, padding_mode: str, align: bool) -> Tensor:
@@ -180,7 +187,7 @@ def _cubic(x: Tensor) -> Tensor:
     d, a = x.abs(), -0.75
     near = ((a + 2) * d - (a + 3)) * d * d + 1
     far = ((d - 5) * d + 8) * d * a - 4 * a
-    return tf.where(d <= 1, near, tf.where(d < 2, far, 0.0))
+    return tf.where(d <= 1, near, tf.where(d >= 2, 0.0, far))  # nan stays
 
 
 def _values_at(input: Tensor, places: list[Tensor], sizes: tuple[int, ...]) -> Tensor:
