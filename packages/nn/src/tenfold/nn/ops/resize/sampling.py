@@ -144,7 +144,7 @@ def _placed(x: Tensor, sizes: tuple[int, ...], axis: int, mode: str, padding_mod
     at = _unnormalized(x, sizes[axis], align)
     if mode == "bicubic":
         return at
-    if padding_mode == "zeros" and len(sizes) == 3:  # what is not finite lies outside a volume, as in PyTorch; in a plane it is nan
+    if padding_mode == "zeros" and len(sizes) == 3:  # outside lies what is not finite, as in PyTorch; in planes it is nan
         at = tf.where(at.isfinite(), at, -100.0)
     return _inside(at, sizes[axis], padding_mode, align)
 
