@@ -145,10 +145,10 @@ def cpu(input: Tensor, memory_format: Any = preserve_format) -> Tensor:
     """On the CPU.
 
     >>> import tenfold
-    >>> tenfold.ones(1).cpu().device
-    device(type='cpu')
+    >>> tenfold.ones(1).cpu().is_cpu
+    True
     """
-    return to(input, devices.CPU)
+    return to(input, devices.CPU, memory_format=memory_format)
 
 
 def _converter(name: str, target: dtype) -> Any:
