@@ -307,3 +307,23 @@ def test_errors_are_those_of_the_operator():
         x @ x
     with pytest.raises(TypeError, match="no dtype float8_e5m2fnuz; it has bool"):
         tenfold.zeros(2, dtype=tenfold.float8_e5m2fnuz, device="cuda")
+
+
+@pytest.mark.parametrize("last", [tenfold.channels_last, tenfold.channels_last_3d], ids=["planes", "volumes"])
+def test_what_is_repeated_lies_as_the_array_that_it_is_repeated_for(last):
+    size = (4, 3, *[5] * (3 if last is tenfold.channels_last_3d else 2))
+    x = tenfold.rand(size).contiguous(memory_format=last)
+    y = x.cuda()
+    for shape in ((), (5,), (1, 3, *[1] * (len(size) - 2)), (4, 1, *[1] * (len(size) - 3), 5), size):
+        b = tenfold.rand(shape)
+        for apart in (b, b.contiguous(memory_format=last) if b.dim() == x.dim() else b):
+            c = apart.cuda()
+            for got, expected in (
+                (c + y, apart + x),
+                (y * c, x * apart),
+                (tenfold.where(y > 0.5, c, y), tenfold.where(x > 0.5, apart, x)),
+            ):
+                assert got.stride() == expected.stride()
+                assert got.cpu().equal(expected)
+    assert y.cpu(memory_format=tenfold.contiguous_format).is_contiguous()
+    assert x.cpu(memory_format=tenfold.contiguous_format).is_contiguous()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import cache, lru_cache
 from math import prod
@@ -14,7 +14,7 @@ from tenfold.cuda import runtime
 from tenfold.cuda.attaching import where_its_arrays_are
 from tenfold.cuda.kernels.formulas import FORMULAS
 from tenfold.cuda.kernels.generation import APART, BLOCK, HALVES, TRITON_TYPES, Generated
-from tenfold.cuda.kernels.geometry import broadcast, dense_order, merged, reading, tiled
+from tenfold.cuda.kernels.geometry import broadcast, common_order, dense_order, merged, reading, tiled
 from tenfold.cuda.kernels.swift import swiftly
 from tenfold.types.dtypes import BY_NAME, FROM_NUMPY
 from tenfold.types.numeric_limits import finfo
@@ -54,7 +54,7 @@ class Call:
         if out is None:
             leader = next(x for x, letter in zip(operands, formula.operands) if letter not in "cab" and type(x) not in NUMBERS)
             self.dtype = np.dtype(dtype or (BOOL if formula.result == "bool" else leader.dtype))
-            self.order = _order(self.shape, leader)
+            self.order = _order(self.shape, arrays[0], arrays)
             described = (self.shape, _strides(self.shape, self.order, self.dtype.itemsize), self.dtype)
         else:
             if out.shape != self.shape and broadcast([self.shape, out.shape]) != out.shape:
@@ -116,8 +116,11 @@ def allocate(shape: tuple[int, ...], dtype: Any, leader: Any) -> Any:
     return _laid_out(now, shape, dtype, _order(shape, leader), now.index_of(leader))
 
 
-def _order(shape: tuple[int, ...], leader: Any) -> tuple[int, ...] | None:
-    """The dimensions in the order in which they lie; None: row-major."""
+def _order(shape: tuple[int, ...], leader: Any, arrays: Sequence[Any] = ()) -> tuple[int, ...] | None:
+    """The dimensions in the order in which they lie, of a leader that is repeated in that of all arrays; None: row-major."""
+    if leader.shape != shape and not all(x.flags.c_contiguous for x in arrays):
+        found = common_order(shape, [(x.shape, x.strides, x.dtype.itemsize) for x in arrays])
+        return None if found == tuple(range(len(shape))) else found
     if leader.shape != shape or leader.flags.c_contiguous:
         return None
     return dense_order(shape, leader.strides)

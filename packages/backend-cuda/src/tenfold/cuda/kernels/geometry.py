@@ -35,6 +35,39 @@ def dense_order(shape: tuple[int, ...], strides: Strides) -> tuple[int, ...]:
     return tuple(sorted(range(len(shape)), key=lambda d: (-abs(strides[d]) if shape[d] > 1 else 0, d)))
 
 
+def common_order(shape: tuple[int, ...], arrays: Sequence[tuple[tuple[int, ...], Strides, int]]) -> tuple[int, ...]:
+    """The order of a result of arrays that are repeated to its shape: the first with a step along both of two says.
+
+    As in PyTorch, a dimension sinks past others by insertion, and of equal steps the longer dimension lies outside.
+
+    >>> common_order((2, 3), [((3,), (8,), 8), ((2, 3), (8, 16), 8)])
+    (1, 0)
+    """
+    strides = [_spread(shape, *array) for array in arrays]
+
+    def inside(a: int, b: int) -> int:
+        """-1: a lies inside b, 1: the other way round, 0: nothing says so."""
+        for own in strides:
+            if own[a] and own[b]:
+                if own[a] != own[b]:
+                    return -1 if own[a] < own[b] else 1
+                if shape[a] > shape[b]:
+                    return 1
+        return 0
+
+    inner = list(reversed(range(len(shape))))
+    for last in range(1, len(inner)):
+        place = last
+        for before in reversed(range(last)):
+            said = inside(inner[before], inner[place])
+            if said < 0:
+                break
+            if said > 0:
+                inner[before], inner[place] = inner[place], inner[before]
+                place = before
+    return tuple(reversed(inner))
+
+
 @lru_cache(maxsize=4096)
 def merged(
     shape: tuple[int, ...], arrays: tuple[tuple[tuple[int, ...], Strides, int], ...]
