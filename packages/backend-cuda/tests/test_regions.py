@@ -165,3 +165,19 @@ def test_sampling_is_the_same_each_time_where_that_is_asked_for():
     finally:
         tenfold.use_deterministic_algorithms(before)
     assert names.count("sample_places") == 1  # the sums of the gradient are made in one order, by other operators
+
+
+def test_maxima_of_windows_that_overlap_are_the_same_each_time_where_that_is_asked_for():
+    before = tenfold.are_deterministic_algorithms_enabled()
+    for pool in (lambda x: F.max_pool2d(x, 3, 1), lambda x: F.adaptive_max_pool2d(x, 4)):
+        found = []
+        for asked in (False, True, False):  # a call that has been seen is played again only while nothing has changed
+            x = drawn((1, 2, 6, 6)).cuda().requires_grad_()
+            tenfold.use_deterministic_algorithms(asked)
+            try:
+                _, names = launched(lambda: pool(x).sum().backward())  # noqa: B023
+            finally:
+                tenfold.use_deterministic_algorithms(before)
+            assert ("spread_largest" in names) is not asked
+            found.append(x.grad)
+        assert found[0].equal(found[1])

@@ -12,7 +12,9 @@ from tenfold.cuda.attaching import kernel
 from tenfold.cuda.kernels.array_kernels import cast
 from tenfold.cuda.kernels.handwritten import F32, F64, FLOATS, Handwritten, contiguous, near, start
 from tenfold.cuda.kernels.planes import Planes, allocated, channels_last, planes, window_constants
+from tenfold.cuda.precision import switches
 from tenfold.dispatch.operators import op
+from tenfold.settings.determinism import are_deterministic_algorithms_enabled
 
 BLOCK = 256
 INT64 = np.dtype(np.int64)
@@ -98,9 +100,9 @@ def adaptive_max_pool(input: Any, output_size: Any) -> Any:
     return _largest("largest_of_adaptive_windows", input, tuple(output_size), _taps(input.shape[input.ndim - n :], output_size))
 
 
-@kernel(op.max_pool_grad, device="cuda", plays=True)
+@kernel(op.max_pool_grad, device="cuda", plays=switches)
 def max_pool_grad(grad: Any, indices: Any, input_shape: Any, ndim: int) -> Any:
-    if not _served(grad, input_shape):
+    if are_deterministic_algorithms_enabled() or not _served(grad, input_shape):  # windows that overlap add in any order
         return NotImplemented
     now = runtime.current()
     index = now.index_of(grad)
