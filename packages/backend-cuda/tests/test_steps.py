@@ -231,3 +231,16 @@ def test_gradients_are_unscaled_together(dtype, hurt):
     assert bool(params[0].any()) == (not hurt)
     scaler.update()
     assert scaler.get_scale() == (4.0 if hurt else 8.0)
+
+
+@pytest.mark.parametrize("name", ["Adadelta", "Adam", "AdamW", "Adamax", "NAdam", "RAdam", "RMSprop", "Rprop", "ASGD"])
+def test_capturable_steps_one_parameter_at_a_time(name):
+    found = []
+    for device in ("cpu", "cuda"):
+        p = tenfold.ones(3, device=device, requires_grad=True)
+        optimizer = getattr(optim, name)([p], lr=0.1, capturable=device == "cuda", foreach=False)
+        for n in range(3):
+            p.grad = tenfold.arange(3.0, device=device) + n
+            optimizer.step()
+        found.append(p.detach().cpu())
+    np.testing.assert_allclose(found[1].numpy(), found[0].numpy(), rtol=1e-5)

@@ -182,7 +182,8 @@ class RuleOptimizer(Optimizer):
         kernel = None if refused else _fused_kernels.get((self.rule, device))
         if kernel is None:
             return None, device
-        asked_not_to = group.get("fused") is False or group.get("foreach") is False
+        # The kernel alone keeps its step on the device, so that it is what `capturable` asks for, however it is taken.
+        asked_not_to = (group.get("fused") is False or group.get("foreach") is False) and not group.get("capturable")
         # Who watches operators is to see those of the step.
         if STATE.beneath or STATE.layers or asked_not_to or group.get("differentiable"):
             return None, device
