@@ -323,3 +323,17 @@ def test_without_a_library_the_host_computes(monkeypatch):
     close(linalg.cholesky(A), np.linalg.cholesky(a))
     close(linalg.householder_product(A, A[..., 0]), linalg.householder_product(A.cpu(), A.cpu()[..., 0]))
     close(linalg.svd(A).S, np.linalg.svd(a, compute_uv=False))
+
+
+@pytest.mark.parametrize("function", [linalg.eigh, linalg.eigvalsh], ids=["eigh", "eigvalsh"])
+def test_a_triangle_that_is_none_is_refused(function):
+    for size in (0, 3):
+        with pytest.raises(RuntimeError, match="Expected UPLO argument to be 'L' or 'U', but got x"):
+            function(tenfold.ones(size, size, device="cuda"), UPLO="x")
+
+
+def test_an_output_on_another_device_is_refused():
+    A = tenfold.eye(3, device="cuda")
+    for function in (linalg.inv, linalg.cholesky, tenfold.exp):
+        with pytest.raises(RuntimeError, match="Expected all tensors to be on the same device, but out is on cpu, not cuda:0"):
+            function(A, out=tenfold.empty(3, 3))

@@ -249,7 +249,9 @@ def write_out(out: Any, result: Any) -> Any:
             f"result type {type_name(result.dtype)} can't be cast to the desired output type {type_name(out.dtype)}"
         )
     if result._key.device is not out._key.device:
-        raise RuntimeError(f"Expected out tensor to be on {result._key.device}, but it is on {out._key.device}")
+        raise RuntimeError(
+            f"Expected all tensors to be on the same device, but out is on {out._key.device}, not {result._key.device}"
+        )
     if out._storage is not None and out._storage.guarded:
         check_memory(out)
     if out._array.shape != result._array.shape:

@@ -164,6 +164,8 @@ def linalg_eigvalsh(A: Any, UPLO: str) -> Any:
 
 
 def _eigh(name: str, A: Any, UPLO: str, vectors: bool) -> tuple[Any, Any]:
+    if UPLO.upper() not in ("L", "U"):
+        raise RuntimeError(f"linalg.{name}: Expected UPLO argument to be 'L' or 'U', but got {UPLO}")
     if not A.size:
         return xp.empty(A.shape[:-1], A.dtype.char.lower()), xp.empty(A.shape, A.dtype)
     lower = UPLO.upper() == "L"
