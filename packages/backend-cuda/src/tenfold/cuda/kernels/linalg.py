@@ -19,7 +19,6 @@ from tenfold.cuda.kernels.stacks import (
     by_rows,
     current,
     factorising,
-    failure,
     identity,
     matrices,
     no_codes,
@@ -63,14 +62,7 @@ def cholesky_inverted(L: Any, upper: bool) -> Any:
     require(L)
     if not L.size:
         return xp.empty(L.shape, L.dtype)
-    zeros = np.argwhere(runtime.current().to_host(xp.diagonal(L, axis1=-2, axis2=-1) == 0))
-    if zeros.size:
-        *batch, place = zeros[0].tolist()
-        where = f"(Batch element {np.ravel_multi_index(batch, L.shape[:-2])}): " if batch else ""
-        raise failure(
-            f"cholesky_inverse: {where}The diagonal element {place + 1} is zero, the inversion could not be completed because "
-            f"the input matrix is singular."
-        )
+    # A zero on the diagonal gives inf or nan, as on a GPU in PyTorch: nobody waits to look for one.
     return _by_factor(L, by_rows(identity(L.shape[:-2], L.shape[-1], L.shape[-1], L.dtype)), upper).reshape(L.shape)
 
 
