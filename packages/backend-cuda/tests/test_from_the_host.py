@@ -92,7 +92,7 @@ def test_an_output_says_on_which_device_its_factory_works():
         assert make is makers[-1] or out.cpu().equal(make(tenfold.empty(0)))
     assert tenfold.randn(2, 3, out=out).shape == (2, 3)
     assert sorted(tenfold.randperm(5, out=out.long().resize_(0)).tolist()) == list(range(5))
-    with pytest.raises(RuntimeError, match="to be on cpu, but it is on cuda:0"):
+    with pytest.raises(RuntimeError, match="out is on cuda:0, not cpu"):
         tenfold.zeros(2, device="cpu", out=out)
 
 

@@ -40,7 +40,8 @@ def fused_dropout(input: Any, p: float, whole_features: bool, scale: float, shif
 def _drawn(input: Any, kept: float, numbers: tuple[float, float, float]) -> tuple[Any, Any]:
     now = runtime.current()
     index = now.index_of(input)
-    x = input if runtime.order_in_memory(input) is not None else clone(input, preserve_format)
+    whole = input.flags.c_contiguous or runtime.order_in_memory(input) is not None
+    x = input if whole else clone(input, preserve_format)
     out, mask = allocate(x.shape, x.dtype, x), allocate(x.shape, BOOL, x)
     programs = -(-x.size // (4 * BLOCK))
     capture = capturing.current() if capturing.CAPTURES else None
