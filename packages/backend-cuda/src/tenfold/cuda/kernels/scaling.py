@@ -10,6 +10,7 @@ from typing import Any
 
 from tenfold.cuda import runtime
 from tenfold.cuda.attaching import kernel
+from tenfold.cuda.kernels.elementwise import allocate
 from tenfold.cuda.kernels.handwritten import F64, FLOATS, Handwritten, contiguous, start, statistics_dtype
 from tenfold.cuda.kernels.planes import power
 from tenfold.dispatch.operators import op
@@ -69,20 +70,13 @@ def _steps(x: Any, inner: int) -> tuple[int, int, int] | None:
 
 def _arranged(index: int, *arrays: Any) -> tuple[Any, tuple[Any, ...], int, list[Any]]:
     """(an array for the result, those given, rows of the inner level, steps of each): copies, unless all lie evenly alike."""
-    out, inner = _like(arrays[0], index), _inner(arrays[0])
+    out, inner = allocate(arrays[0].shape, arrays[0].dtype, arrays[0]), _inner(arrays[0])
     steps = [_steps(x, inner) for x in (out, *arrays)]
     if None not in steps:
         return out, arrays, inner, steps
     shape = arrays[0].shape
     out = runtime.current().empty(shape, arrays[0].dtype, index)
     return out, tuple(contiguous(x) for x in arrays), max(prod(shape[:-1]), 1), [(0, shape[-1], 1)] * (1 + len(arrays))
-
-
-def _like(x: Any, index: int) -> Any:
-    """An array of the shape that lies in memory as x does, without gaps."""
-    order = sorted(range(x.ndim), key=lambda d: -abs(x.strides[d]))
-    block = runtime.current().empty(tuple(x.shape[d] for d in order), x.dtype, index)
-    return block.transpose(tuple(order.index(d) for d in range(x.ndim)))
 
 
 @kernel(op.fused_scaled_rows, device="cuda")
