@@ -58,6 +58,18 @@ def features() -> str:
 
 
 @functools.cache
+def estimates() -> bool:
+    """Whether the processor estimates reciprocals to 14 bits, which one step of Newton's method makes a quotient of."""
+    return "+avx512f" in features().split(",")
+
+
+@functools.cache
+def scales() -> bool:
+    """Whether a float times a power of two is one instruction, which this LLVM knows of."""
+    return estimates() and llvm.llvm_version_info >= (22,)
+
+
+@functools.cache
 def machine() -> Any:
     """The target machine: this processor with all that it has."""
     llvm.initialize_native_target()

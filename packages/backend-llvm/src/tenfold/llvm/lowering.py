@@ -6,6 +6,7 @@ import struct
 from collections.abc import Callable, Iterable
 from typing import Any
 
+from tenfold.llvm.compiler import estimates
 from tenfold.llvm.expressions import FLOATS, Expr, walk
 
 _ARITHMETIC = {"add": "fadd", "sub": "fsub", "mul": "fmul", "div": "fdiv"}
@@ -71,6 +72,12 @@ def instruction(e: Expr, args: list[str]) -> str:
     floating = operand in FLOATS
     if e.op in _ARITHMETIC:
         return f"{_ARITHMETIC[e.op] if floating else e.op} {e.type} {', '.join(args)}"
+    if e.op == "quotient":
+        return f"fdiv {'arcp contract ninf ' if estimates() else ''}{e.type} {', '.join(args)}"
+    if e.op == "ldexp":
+        return f"call {e.type} @llvm.ldexp.{'f32' if e.type == 'float' else 'f64'}.i32({e.type} {args[0]}, i32 {args[1]})"
+    if e.op == "narrow":
+        return f"trunc {operand} {args[0]} to {e.type}"
     if e.op == "neg":
         return f"fneg {e.type} {args[0]}"
     if e.op in _INTRINSICS:
@@ -101,6 +108,8 @@ def declarations(text: str) -> str:
         for suffix, type in (("f32", "float"), ("f64", "double")):
             if f"@llvm.{name}.{suffix}(" in text:
                 found.add(f"declare {type} @llvm.{name}.{suffix}({', '.join([type] * count)})")
+            if f"@llvm.ldexp.{suffix}.i32(" in text:
+                found.add(f"declare {type} @llvm.ldexp.{suffix}.i32({type}, i32)")
     return "\n".join(sorted(found))
 
 

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from math import pi, sqrt as root
 
+from tenfold.llvm.compiler import scales
 from tenfold.llvm.expressions import (
     Expr,
     bits,
@@ -21,7 +22,9 @@ from tenfold.llvm.expressions import (
     fma,
     from_bits,
     is_nan,
+    quotient,
     rounding,
+    scaled,
     select,
     shift,
     sqrt,
@@ -128,6 +131,8 @@ def exp(x: Expr) -> Expr:
     """e**x; 1.01 ulp. Scaled in two halves: subnormal results and infinity come right."""
     low, high = EXP_LIMITS[x.type]
     r, n = _reduced(at_most(at_least(x, low), high))
+    if scales():
+        return scaled(_expm1_of_small(r) + 1.0, n)
     half = shift("ashr", n, 1)
     return (_expm1_of_small(r) + 1.0) * _power_of_two(half, x.type) * _power_of_two(n - half, x.type)
 
@@ -139,6 +144,8 @@ def exp_of_negative(x: Expr) -> Expr:
 
 def _exp_within_limits(x: Expr) -> Expr:
     r, n = _reduced(x)
+    if scales():
+        return scaled(_expm1_of_small(r) + 1.0, n)
     return (_expm1_of_small(r) + 1.0) * _power_of_two(n + 64, x.type) * 2.0**-64
 
 
@@ -176,7 +183,7 @@ def _split(x: Expr) -> tuple[Expr, Expr]:
 def log(x: Expr) -> Expr:
     """The natural logarithm; 1 ulp."""
     f, k = _split(x)
-    s = f / (f + 2.0)
+    s = quotient(f, f + 2.0)
     z = s * s
     high, low = LN2[x.type]
     half_square = f * f * 0.5
@@ -204,25 +211,28 @@ def log1p_in_type(x: Expr) -> Expr:
 
 def tanh(x: Expr) -> Expr:
     """The hyperbolic tangent, -expm1(-2 |x|) / (expm1(-2 |x|) + 2); 2.6 ulp."""
-    e = expm1_in_type(abs(x) * -2.0)
-    return copysign(-e / (e + 2.0), x)
+    r, n = _reduced(at_least(abs(x) * -2.0, -40.0))
+    scale = _power_of_two(n, x.type)
+    e = fma(scale, _expm1_of_small(r), scale - 1.0)
+    return copysign(quotient(-e, e + 2.0), x)
 
 
 def sigmoid(x: Expr) -> Expr:
     """1 / (1 + e**-x), from e**-|x| so that small results keep their digits; 2.5 ulp. 0 where e**-x overflows, as in PyTorch."""
-    e = exp(-abs(x))
-    return select(x < -EXP_FINITE[x.type], 0.0, select(x < 0.0, e, 1.0)) / (e + 1.0)
+    e = exp_of_negative(-abs(x))
+    return quotient(select(x < -EXP_FINITE[x.type], 0.0, select(x < 0.0, e, 1.0)), e + 1.0)
 
 
 def _tail(a: Expr) -> Expr:
     """erfc(a) for a >= 1, with the rounding error of a**2 put right."""
     inside = at_most(a, TAIL_END[a.type])
     center = TAIL_CENTER[a.type]
-    scaled = paired_polynomial((inside - center) / (inside + center), TAIL[a.type]) / fma(inside, 2.0, 1.0)
+    ratio = paired_polynomial(quotient(inside - center, inside + center), TAIL[a.type])
+    scaled_tail = quotient(ratio, fma(inside, 2.0, 1.0))
     square = inside * inside
     rest = fma(inside, inside, -square)
     e = _exp_within_limits(-square)
-    return select(a > TAIL_END[a.type], 0.0, fma(-rest, e, e) * scaled)
+    return fma(-rest, e, e) * scaled_tail
 
 
 def _erf_of_small(x: Expr) -> Expr:
@@ -252,7 +262,7 @@ def _normal(a: Expr) -> tuple[Expr, Expr]:
     r = fma(n, -low, fma(a * -0.5, a, -(n * high)))
     e = fma(r, fma(r, polynomial(r, EXP["float"]), 1.0), 1.0)
     e = e * from_bits(shift("shl", bits(shifted) - MAGIC_BITS["float"] + (BIAS["float"] + SCALED), MANTISSA["float"]))
-    center = (a - NORMAL_CENTER) / (a + NORMAL_CENTER)
+    center = quotient(a - NORMAL_CENTER, a + NORMAL_CENTER)
     return e * paired_polynomial(center, [c * 2.0**-SCALED for c in NORMAL]), e
 
 
