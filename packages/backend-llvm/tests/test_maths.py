@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import tenfold
-from tenfold.llvm import lowering, maths
+from tenfold.llvm import compiler, maths
 from tenfold.llvm.elementwise import Operator
 from tenfold.llvm.kernels import activation, pointwise, units  # noqa: F401 - attach the operators
 from tenfold.llvm.kernels.attaching import ACCELERATED
@@ -95,10 +95,22 @@ def test_errors_are_as_stated(name, dtype):
 @pytest.mark.skipif(np.finfo(WIDE).nmant < 60, reason="this machine's long double is a double")
 @pytest.mark.parametrize("name", ["exp", "log", "tanh", "sigmoid", "erf", "erfc"])
 def test_errors_are_as_stated_on_other_processors(name, monkeypatch):
-    """Of formulas as processors get them that estimate no reciprocals and scale in steps."""
-    monkeypatch.setattr(lowering, "estimates", lambda: False)
+    """Of formulas as processors get them whose divisions are fast or slow, and that scale in steps."""
+    monkeypatch.setattr(maths, "wide", lambda: not compiler.wide())
     monkeypatch.setattr(maths, "scales", lambda: False)
     test_errors_are_as_stated(name, np.float32)
+
+
+@pytest.mark.parametrize("wide", [False, True])
+@pytest.mark.parametrize("name", ["tanh", "sigmoid", "erf"])
+def test_ends_are_reached_wherever_an_element_lies(name, wide, monkeypatch):
+    """1 for large numbers, in vectors and in what is left behind them; and the same bits."""
+    monkeypatch.setattr(maths, "wide", lambda: wide)
+    x = np.concatenate([[1e30, 3e38, np.inf, 20.0, 100.0], np.random.default_rng(0).standard_normal(90)]).astype(np.float32)
+    whole = computed(name, x)
+    np.testing.assert_array_equal(whole[:5], 1)
+    for n in (1, 5, 16, 33):
+        np.testing.assert_array_equal(computed(name, x[:n].copy()), whole[:n])
 
 
 SPECIAL = [0.0, -0.0, np.inf, -np.inf, np.nan, 1e-40, -1e-40, 1e-310, 1e30, -1e30, 88.72, 89.0, 710.0, -104.0, -746.0, -1.0, 1.0]

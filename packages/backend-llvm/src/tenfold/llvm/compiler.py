@@ -58,15 +58,15 @@ def features() -> str:
 
 
 @functools.cache
-def estimates() -> bool:
-    """Whether the processor estimates reciprocals to 14 bits, which one step of Newton's method makes a quotient of."""
+def wide() -> bool:
+    """Whether vectors are of 512 bits, of which a division takes as long as 32 products."""
     return "+avx512f" in features().split(",")
 
 
 @functools.cache
 def scales() -> bool:
     """Whether a float times a power of two is one instruction, which this LLVM knows of."""
-    return estimates() and llvm.llvm_version_info >= (22,)
+    return wide() and llvm.llvm_version_info >= (22,)
 
 
 @functools.cache

@@ -164,11 +164,6 @@ def fma(a: Any, b: Any, c: Any) -> Expr:
     return Expr("fma", a.type, (a, b, c))
 
 
-def quotient(a: Any, b: Any) -> Expr:
-    """a / b by a reciprocal's estimate where the processor has one; 1 ulp. b is a normal number, the result not infinite."""
-    return binary("quotient", a, b)
-
-
 def scaled(x: Expr, n: Expr) -> Expr:
     """x 2**n of a float, rounded once; where `compiler.scales()` holds, else it is slow."""
     return Expr("ldexp", x.type, (x, n if n.type == "i32" else Expr("narrow", "i32", (n,))))

@@ -21,8 +21,7 @@ METADATA = """
 !2 = !{!"llvm.loop.parallel_accesses", !0}
 !3 = !{!"llvm.loop.interleave.count", i32 2}
 """
-# Quotients that say so are made of a reciprocal's estimate: a quarter of the time of dividing 16 numbers by 16.
-ATTRIBUTES = 'nounwind "prefer-vector-width"="512" "reciprocal-estimates"="vec-divf:1"'
+ATTRIBUTES = 'nounwind "prefer-vector-width"="512"'
 
 
 def with_loops(text: str, loops: str, metadata: str = METADATA) -> str:

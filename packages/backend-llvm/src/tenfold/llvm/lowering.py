@@ -6,7 +6,6 @@ import struct
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from tenfold.llvm.compiler import estimates
 from tenfold.llvm.expressions import FLOATS, Expr, walk
 
 _ARITHMETIC = {"add": "fadd", "sub": "fsub", "mul": "fmul", "div": "fdiv"}
@@ -72,8 +71,6 @@ def instruction(e: Expr, args: list[str]) -> str:
     floating = operand in FLOATS
     if e.op in _ARITHMETIC:
         return f"{_ARITHMETIC[e.op] if floating else e.op} {e.type} {', '.join(args)}"
-    if e.op == "quotient":
-        return f"fdiv {'arcp contract ninf ' if estimates() else ''}{e.type} {', '.join(args)}"
     if e.op == "ldexp":
         return f"call {e.type} @llvm.ldexp.{'f32' if e.type == 'float' else 'f64'}.i32({e.type} {args[0]}, i32 {args[1]})"
     if e.op == "narrow":
