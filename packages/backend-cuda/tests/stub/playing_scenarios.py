@@ -69,14 +69,14 @@ def layers():
     k, f = table("cuda"), tenfold.float32
     a = lambda *shape, dtype=HALF: array(*shape, dtype=dtype)._array  # noqa: E731
     places = lambda *shape: tenfold.zeros(*shape, dtype=tenfold.int64, device=DEVICE)._array  # noqa: E731
-    s, one = lambda *shape: a(*shape, dtype=f), lambda: a()  # noqa: E731
+    s, one = lambda *shape: a(*shape, dtype=f), lambda: a()
     window = ((2, 2), (1, 1), (0, 0), (1, 1))
     square = lambda: (a(64, 32), a(64, 32), None, None, "square", 0.0, 0.0, 2048)  # noqa: E731
     soft = lambda: (a(64, 100), a(64, 100), None, 0.0, "mean")  # noqa: E731
     picks = lambda: (a(64, 100), places(64), None, -100, "mean")  # noqa: E731
     margins = lambda: (a(64, 100), places(64), None, 1, 1.0, "mean")  # noqa: E731
     labels = lambda: (a(64, 100), places(64, 100), "mean")  # noqa: E731
-    far, near = lambda: (s(40, 30), s(50, 30)), lambda: (s(40, 30), s(50, 30), s(40, 50))  # noqa: E731
+    far, near = lambda: (s(40, 30), s(50, 30)), lambda: (s(40, 30), s(50, 30), s(40, 50))
     sampled = ("bilinear", "zeros", False)
     weights = lambda: (a(2, 4, 8, 16), a(2, 4, 8, 16), s(2, 4, 8), None, None, 0.0, True, False)  # noqa: E731
     return {

@@ -25,6 +25,7 @@ from tenfold.dispatch.operators import op
 NO_TABLE: tuple[tuple[str, Any], ...] = (("TABLE", 0), ("BEHIND", 0), ("table_ptr", None), ("left", 0), ("right", 0))
 
 WEIGHED = 32  # queries, and keys, of a program that writes weights
+REGISTERS = 255  # of its threads at most: without a limit the assembler gives them 128, and spills
 
 
 def _mask(mask: Any, query: Any, keys: int, grouped: bool) -> tuple[Any, tuple[int, int, int, int]] | None:
@@ -172,7 +173,7 @@ def weights_program(constants: tuple[tuple[str, Any], ...], dtype: Any, average:
     """The program of a block of weights."""
     wide = wide_of(dict(constants)) > 128 or dtype == F32
     fixed = (("AVERAGE", int(average)), *constants, ("ROWS", WEIGHED), ("COLUMNS", WEIGHED))
-    return Handwritten("attention_weights", fixed, 8 if wide else 4, by_address=True)
+    return Handwritten("attention_weights", fixed, 8 if wide else 4, 1, True, REGISTERS)
 
 
 @kernel(op.fused_attention_grad, device="cuda", plays=switches)
