@@ -248,8 +248,8 @@ def _fractional_errors(n: int) -> Any:
 
 
 for _n in (2, 3):
-    samples(f"fused_fractional_max_pool{_n}d", dtypes=FLOATS, random=True)(_fractional(_n))
-    error_samples(f"fused_fractional_max_pool{_n}d")(_fractional_errors(_n))
+    samples(f"fractional_max_pool{_n}d", dtypes=FLOATS, random=True)(_fractional(_n))
+    error_samples(f"fractional_max_pool{_n}d")(_fractional_errors(_n))
 
 
 @samples("fused_fractional_max_pool", dtypes=FLOATS)
