@@ -18,7 +18,7 @@ from typing import Any
 from tenfold.cuda import runtime
 from tenfold.cuda.capturing import CAPTURES
 
-_recorded: dict[Any, None] = {}  # streams, with what the current pass has not waited for yet
+_recorded: dict[Any, Callable[[int], Any]] = {}  # streams that no pass has waited for yet, and what gives a GPU's current one
 runtime.AFTER_FORK.append(_recorded.clear)
 
 
@@ -38,7 +38,7 @@ def _join() -> None:
         AROUND.append(meet)
 
 
-def leave(index: int) -> None:
+def leave(index: int, current_stream: Callable[[int], Any]) -> None:
     """Note a GPU's current stream, which is about to change, if steps have been recorded since it began."""
     _join()
     nodes = sys.modules.get("tenfold.autograd.nodes")
@@ -46,18 +46,14 @@ def leave(index: int) -> None:
         return
     before, _SEEN.number = _SEEN.number, next(nodes.NUMBERS)
     if _SEEN.number - before > 1:
-        from tenfold.cuda.streams import current_stream  # which needs this
-
-        _recorded[current_stream(index)] = None
+        _recorded[current_stream(index)] = current_stream
 
 
 def meet() -> Callable[[], object]:
     """Let the current streams wait for the others that steps were recorded in; what is returned lets these wait for them."""
     if CAPTURES or runtime.is_replaced():
         return int
-    from tenfold.cuda.streams import current_stream  # which needs this
-
-    pairs = [(stream, current_stream(stream.device_index)) for stream in _recorded]
+    pairs = [(stream, now(stream.device_index)) for stream, now in _recorded.items()]
     _recorded.clear()
     pairs = [(stream, current) for stream, current in pairs if stream != current]
     for stream, current in pairs:
