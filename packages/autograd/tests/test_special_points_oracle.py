@@ -85,6 +85,15 @@ def test_powers_of_zero() -> None:
     assert exponent.grad.tolist() == [-inf, 0.0, 0.0]
 
 
+@pytest.mark.filterwarnings("ignore:.*degrees of freedom is <= 0")
+@pytest.mark.parametrize("name", ["var", "std"])
+def test_spreads_without_freedom(name: str) -> None:
+    for points in ([0.0, 1.0, 2.0], [[1.0, 1.0, 4.0], [2.0, 2.0, 2.0]]):
+        compare(lambda lib, x: getattr(x, name)(dim=-1, correction=3), np.array(points))
+        for correction in (6, 7.5):
+            compare(lambda lib, x, c=correction: getattr(x, name)(correction=c), np.array(points))
+
+
 @pytest.mark.parametrize("limits", [(0, 1), (None, 0.0), (0.0, None), (1, 0)], ids=str)
 def test_limits(limits: Any) -> None:
     compare(lambda lib, x: x.clamp(*limits), np.array(POINTS["float64"]))

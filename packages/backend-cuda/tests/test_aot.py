@@ -24,7 +24,7 @@ def compiled(cache, *arguments):
 def test_a_handful_compiles_for_ampere_and_hopper(compiled_kernels):
     done = compiled(compiled_kernels, *HANDFUL, "--sm", "80", "90", "--dtypes", "float32", "bfloat16")
     assert done.returncode == 0, done.stdout + done.stderr
-    assert "48 kernels compiled, 0 failed" in done.stdout
+    assert "56 kernels compiled, 0 failed" in done.stdout
 
 
 def test_wider_and_narrower_types_compile(compiled_kernels):
@@ -39,11 +39,18 @@ def test_a_kernel_that_does_not_compile_is_counted(capsys):
     # A process that interprets cannot compile, which is one way to fail.
     assert aot.main(["add", "--sm", "90", "--dtypes", "float32"]) == 1
     assert "this process interprets kernels" in (text := capsys.readouterr().out)
-    assert "0 kernels compiled, 2 failed" in text
+    assert "0 kernels compiled, 3 failed" in text
 
 
 def test_every_formula_has_variants():
     assert {v.kernel.formula for v in aot.variants()} == set(FORMULAS)
+
+
+def test_half_precision_that_meets_a_number_has_variants():
+    for name in ("eq", "mul"):
+        found = [v.kernel for v in aot.variants([name], ["bfloat16"]) if "number" in v.kernel.reads]
+        assert [k.reads for k in found] == [("linear", "linear", "number")]
+        assert ("y = y.to(x_ptr.dtype.element_ty)" in found[0].source()) == (name == "eq")  # which compares with what x can be
 
 
 def test_arguments_and_types_match():

@@ -153,3 +153,57 @@ def test_what_kernels_do_not_serve_goes_another_way():
     compare(SIZES["one block"], tenfold.float64)
     compare(((3, 300),) * 3)
     assert F.scaled_dot_product_attention(*(tenfold.zeros(2, 0, 4, device="cuda"),) * 3).shape == (2, 0, 4)
+
+
+def weighed(x, mask, hidden, average, dropout=0.0, dtype=tenfold.float32):
+    tenfold.manual_seed(0)
+    layer = tenfold.nn.MultiheadAttention(12, 3, batch_first=True, dropout=dropout, device=x.device, dtype=dtype)
+    for k, p in enumerate(layer.parameters()):
+        p.data.copy_(drawn(tuple(p.shape), dtype, k) * 0.2)
+    placed = [m if m is None else m.to(x.device, m.dtype if m.dtype is tenfold.bool else dtype) for m in (hidden, mask)]
+    return (*layer(x, x, x, key_padding_mask=placed[0], attn_mask=placed[1], average_attn_weights=average), layer)
+
+
+FORBIDDEN = {
+    "none": (None, None), "of queries": (drawn((40, 40), seed=4) > 0.8, None), "of keys": (None, drawn((2, 40), seed=4) > 0.8),
+    "of both": (drawn((6, 40, 40), seed=4) > 0.8, drawn((2, 40), seed=5) > 0.8), "numbers": (drawn((40, 40), seed=4), None),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("average", [True, False])
+@pytest.mark.parametrize("name", FORBIDDEN)
+@pytest.mark.parametrize("dtype", [tenfold.float32, tenfold.bfloat16], ids=lambda d: d.name)
+def test_weights_are_made_without_the_scores(name, average, dtype):
+    found = []
+    for device in ("cpu", "cuda"):
+        x = drawn((2, 40, 12), dtype).to(device).requires_grad_()
+        out, weights, layer = weighed(x, *FORBIDDEN[name], average, dtype=dtype)
+        given = [drawn(tuple(t.shape), dtype, 9).to(device) for t in (out, weights)]
+        found.append((out, weights, *tenfold.autograd.grad((out, weights), (x, *layer.parameters()), given)))
+        if device == "cuda":
+            assert weights.grad_fn is not None
+    for expected, got in zip(*found, strict=True):
+        assert_close(got, expected)
+
+
+def test_a_query_that_sees_nothing_has_no_number():
+    hidden = tenfold.zeros(2, 40, dtype=tenfold.bool)
+    hidden[1] = True
+    for device in ("cpu", "cuda"):
+        out, weights, _ = weighed(drawn((2, 40, 12)).to(device), None, hidden, True)
+        assert not out[0].isnan().any()
+        assert out[1].isnan().all()
+        assert weights[1].isnan().all()
+
+
+def test_weights_with_dropout_are_those_that_weighed():
+    """With values that are the identity the result says what they were: of one head, whose projections are taken away."""
+    x = drawn((1, 5, 5)).cuda()
+    tenfold.manual_seed(3)
+    q, mask = x.unsqueeze(1), drawn((5, 5), seed=5).cuda() > -0.5
+    words = tenfold.tensor([7, 11], device="cuda")
+    v = tenfold.eye(5, device="cuda").expand(1, 1, 5, 5)
+    out, sums = tenfold.op.fused_dropped_attention(q, q, v, mask, words, 0.4, False, None)
+    weights = tenfold.op.fused_attention_weights(q, q, sums, mask, words, 0.4, False, False)
+    assert_close(weights, out.cpu())
+    assert (weights == 0).any()

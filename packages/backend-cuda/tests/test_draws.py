@@ -136,3 +136,41 @@ def test_what_is_no_weight_is_reported(weights):
     with pytest.raises(tenfold.AcceleratorError, match="multinomial"):
         tenfold.multinomial(long, 2).tolist()
     assert tenfold.multinomial(tenfold.ones(0, 3, device="cuda"), 2).shape == (0, 2)
+
+
+def test_cauchy_geometric_and_log_normal_samples_have_their_laws():
+    stats = pytest.importorskip("scipy.stats")
+    tenfold.manual_seed(5)
+    for dtype in (tenfold.float32, tenfold.float64):
+        drawn = lambda: tenfold.empty(20000, device="cuda", dtype=dtype)  # noqa: B023, E731
+        cauchy = drawn().cauchy_(1.0, 2.0).cpu().double().numpy()
+        assert stats.kstest(cauchy, stats.cauchy(1.0, 2.0).cdf).pvalue > 0.01
+        normal = drawn().log_normal_(0.5, 0.7).cpu().double().numpy()
+        assert stats.kstest(normal, stats.lognorm(0.7, scale=np.exp(0.5)).cdf).pvalue > 0.01
+        for p in (0.3, 0.9):
+            trials = drawn().geometric_(p).cpu().double().numpy()
+            counts = np.bincount(trials.astype(int), minlength=40)
+            assert counts[0] == 0
+            cut = int((20000 * stats.geom(p).pmf(np.arange(1, 40)) > 5).sum())
+            seen = np.append(counts[1 : cut + 1], counts[cut + 1 :].sum())
+            wanted = np.append(stats.geom(p).pmf(np.arange(1, cut + 1)), stats.geom(p).sf(cut)) * 20000
+            assert stats.chisquare(seen, wanted).pvalue > 0.01
+    whole = tenfold.empty(2000, device="cuda", dtype=tenfold.int64).geometric_(1e-7)
+    assert whole.dtype is tenfold.int64
+    assert stats.kstest(whole.cpu().numpy(), stats.expon(scale=1e7).cdf).pvalue > 0.01
+    half = tenfold.empty(2000, device="cuda", dtype=tenfold.bfloat16).cauchy_()
+    assert bool(half.isfinite().all())
+
+
+def test_samples_of_these_laws_are_repeated_by_their_seed_and_refused_as_on_the_cpu():
+    for draw in (lambda x: x.cauchy_(), lambda x: x.geometric_(0.2), lambda x: x.log_normal_()):
+        made = []
+        for _ in range(2):
+            cuda.manual_seed(7)
+            made.append([draw(tenfold.empty(9, device="cuda")), draw(tenfold.empty(3, 4, device="cuda").t())])
+        assert all(a.equal(b) for a, b in zip(*made, strict=True))
+        assert not made[0][0][:4].equal(made[0][1].reshape(-1)[:4])
+    with pytest.raises(RuntimeError, match="sigma > 0"):
+        tenfold.empty(2, device="cuda").cauchy_(0.0, 0.0)
+    with pytest.raises(RuntimeError, match=r"p to be in \(0, 1\)"):
+        tenfold.empty(2, device="cuda").geometric_(1.0)

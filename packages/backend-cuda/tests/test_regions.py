@@ -123,6 +123,22 @@ def test_pools_of_adaptive_windows_and_of_integers():
     compare(lambda v, i: F.max_unpool2d(v, i, 2), values, where)
 
 
+@pytest.mark.parametrize("dtype", [tenfold.float32, tenfold.float64, tenfold.bfloat16], ids=lambda d: d.name)
+def test_pools_of_windows_at_random_places(dtype):
+    name = "largest_of_fractional_windows"
+    spots = tenfold.tensor(np.random.default_rng(2).uniform(0, 1, (3, 4, 3))).to(dtype)
+    flat, deep = drawn((3, 4, 9, 7)), drawn((3, 4, 6, 5, 7))
+    flat[0, 0, 3, 3] = flat[1, 2, 4, 4] = float("nan")
+    for sizes, taps in (((4, 3), 2), ((1, 5), (3, 2)), ((8, 6), (2, 2))):
+        call = lambda x, s, o=sizes, k=taps: F.fractional_max_pool2d(x, k, o, None, True, s)  # noqa: E731
+        for x in (flat.to(dtype), flat[0].to(dtype), flat.to(dtype).contiguous(memory_format=tenfold.channels_last)):
+            given = spots[: 1 if x.dim() == 3 else 3, :, :2].contiguous()
+            compare(lambda x, c=call, s=given: c(x, s.to(x.device)), x, kernels=[name])
+    call = lambda x: F.fractional_max_pool3d(x, (2, 1, 3), (3, 4, 2), None, True, spots.to(x.device))  # noqa: E731
+    compare(call, deep.to(dtype), kernels=[name])
+    F.fractional_max_pool2d(flat.cuda(), 2, 3, _random_samples=tenfold.full((3, 4, 2), 5.0, device="cuda"))  # read inside
+
+
 @pytest.mark.parametrize("padding", ["zeros", "border", "reflection"])
 @pytest.mark.parametrize("mode", ["bilinear", "nearest", "bicubic"])
 def test_sampling_at_places(mode, padding):

@@ -152,6 +152,14 @@ def test_of_reductions(name, dtype):
                 alike(got, gradients(tenfold, call, [t], (True,), second), f"{name} {options}")
 
 
+@pytest.mark.filterwarnings("ignore:.*degrees of freedom is <= 0")
+def test_of_spreads_without_freedom():
+    x = tenfold.tensor([[1.0, 1.0, 4.0, -2.0], [2.0, 2.0, 2.0, 2.0]])
+    for name, correction in (("var", 4), ("std", 4), ("var", 6)):
+        call = lambda t, name=name, correction=correction: getattr(t, name)(dim=1, correction=correction)  # noqa: E731
+        alike(gradients(tenfold, call, [x.cuda()], (True,)), gradients(tenfold, call, [x], (True,)), name)
+
+
 def test_a_gradient_of_a_reduction_lies_as_the_input_does():
     x = tenfold.rand(2, 3, 4, 5, device="cuda").contiguous(memory_format=tenfold.channels_last).requires_grad_()
     x.var((2, 3)).sum().backward()
@@ -176,3 +184,19 @@ def test_of_vector_products(dtype):
     assert tenfold.linalg.cross(*tenfold.tensor([[1, 0, 0], [0, 1, 0]], device="cuda")).tolist() == [0, 0, 1]
     with pytest.raises(RuntimeError, match="must have length 3"):
         tenfold.linalg.cross(x.cuda(), x.cuda(), dim=0)
+
+
+@pytest.mark.parametrize("dtype", DTYPES, ids=str)
+def test_of_products_as_pytorch_has_them(dtype):
+    """With no zero, one and two in a row, infinities and nan; along dimensions, and over all elements."""
+    torch = pytest.importorskip("torch")
+    rows = [[1.5, 2.0, -3.0, 0.5], [2.0, 0.0, 3.0, -1.0], [0.0, 2.0, -0.0, 1.0], [-1.0, 4.0, 2.0, 0.25]]
+    special = [[inf, 1.0, 2.0, -1.0], [nan, 1.0, 2.0, 0.5], [1e30, 1e30, 2.0, 1.0]]
+    for values, options in product(([rows[0], rows[3]], rows, special), ({}, {"dim": 1}, {"dim": 0, "keepdim": True})):
+        found = []
+        for module, device in ((tenfold, "cuda"), (torch, "cpu")):
+            x = module.tensor(values, dtype=getattr(module, str(dtype).partition(".")[2]), device=device)
+            found.append(gradients(module, lambda t, o=options: t.prod(**o), [x], (True,)))
+        alike(*found, f"{values} {options}")
+    x = tenfold.tensor(rows[:2], device="cuda", dtype=tenfold.float64).requires_grad_()
+    assert tenfold.autograd.gradgradcheck(lambda t: t.prod(1), x)

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import stub
 from scenarios import array, quiet
 
 import tenfold
-from tenfold import cuda
+from tenfold import cuda, nn
 from tenfold.nn import functional as F
 from tenfold.nn.attention.varlen import varlen_attn
 
@@ -119,3 +121,42 @@ def case_keys_in_pages_are_read_where_they_lie():
     assert quiet(stub.settled(run)).names == ["sequence_table", "attend_share", "merge_shares"]
     with cuda.graph(cuda.CUDAGraph()):
         assert stub.work(run).names == ["sequence_table", "attend_share", "merge_shares"]
+
+
+def of_layer(**options):
+    """(kernels and products of multi-head attention that returns its weights, those with its gradients)."""
+    layer, x, g = nn.MultiheadAttention(64, 4, batch_first=True, device="cuda", **options), array(2, 32, 64), array(2, 32, 64)
+    hidden = array(2, 32) > 2
+
+    def run(grad, mask):
+        with tenfold.set_grad_enabled(grad):
+            out, weights = layer(x, x, x, key_padding_mask=mask)
+        assert weights.shape == (2, 32, 32)
+        if grad:
+            tenfold.autograd.grad(out, tuple(layer.parameters()), g)
+
+    return [quiet(stub.settled(partial(run, grad, mask))) for grad in (False, True) for mask in (None, hidden)]
+
+
+def case_attention_that_returns_its_weights_makes_no_scores():
+    forward = ["attend", "attention_weights", "cast"]
+    back = [
+        "cast",
+        "cast",
+        "attention_slopes",
+        "attention_to_queries",
+        "attention_to_keys",
+        "join_rows",
+        "cast",
+        "cast",
+        "reduction",
+    ]
+    hiding, none_seen = ["bitwise_not"], ["mul", "add"]
+    for dropout, drawn in ((0.0, []), (0.1, ["note_words"])):
+        plain, masked, trained, trained_masked = of_layer(dropout=dropout)
+        names = [[name.split("_f_")[0].removesuffix("_b_ll0b") for name in work.names] for work in (plain, masked, trained)]
+        assert names[0] == drawn + forward
+        assert names[1] == hiding + drawn + forward[:2] + none_seen + forward[2:]
+        assert names[2] == drawn + forward + back
+        assert len(trained_masked.launches) == len(names[1]) + len(back)
+        assert [work.products for work in (plain, masked, trained, trained_masked)] == [2, 2, 5, 5]

@@ -83,6 +83,8 @@ def case_a_reduction_with_its_gradient_is_few_launches():
             )
             work = trained(call, (64, 32))
             assert len(work.launches) == count, (name, options, work.names)
+    for options in ({}, {"dim": 1}):
+        assert len(trained(lambda x: x.prod(**options), (64, 32)).launches) == 4
     x = array(64, 32)
     for call in (tenfold.var_mean, tenfold.std_mean, lambda x: tenfold.var_mean(x, 1)):
         assert quiet(stub.settled(lambda call=call: call(x))).names == ["reduction"]

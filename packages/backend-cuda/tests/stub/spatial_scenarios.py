@@ -56,6 +56,11 @@ def case_sampling_at_places_is_a_launch_for_each_result():
     forward, back = launches(lambda x, g: F.grid_sample(x, g, align_corners=False), (2, 3, 8, 10), grid)
     assert forward == ["sample_places"]
     assert back.count("sample_places") == 2
+    forward, back = launches(lambda x: F.fractional_max_pool2d(x, 2, (3, 2)), (2, 3, 8, 10))
+    assert forward == ["draw_samples", "largest_of_fractional_windows"]
+    assert back == ["spread_largest"]
+    forward, back = launches(lambda x: F.fractional_max_pool3d(x, 2, (3, 2, 4)), (2, 3, 8, 10, 9))
+    assert forward == ["draw_samples", "largest_of_fractional_windows"]
     forward, back = launches(lambda x: F.adaptive_max_pool2d(x, (3, 2)), (2, 3, 8, 10))
     assert forward == ["largest_of_adaptive_windows"]
     assert back.count("spread_largest") == 1

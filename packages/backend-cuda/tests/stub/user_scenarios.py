@@ -172,3 +172,42 @@ def case_memory_pinned_where_it_lies():
     assert runtime.cudaHostUnregister(x.data_ptr()) == 0
     assert not x.is_pinned()
     cuda.empty_host_cache()
+
+
+def case_a_backward_pass_meets_the_streams_of_its_forward_pass():
+    x, side = tenfold.ones(8, device=DEVICE, requires_grad=True), cuda.Stream()
+    waits, wait = [], cuda.Stream.wait_stream
+    cuda.Stream.wait_stream = lambda self, other: (waits.append((self.cuda_stream, other.cuda_stream)), wait(self, other))[1]
+    default = cuda.default_stream().cuda_stream
+    there, back = (default, side.cuda_stream), (side.cuda_stream, default)
+    try:
+        (x * x).sum().backward()
+        with cuda.stream(side):
+            y = (x * x).sum()
+        y.backward()  # on the stream outside
+        assert waits == [there, back]
+        (x * x).sum().backward()
+        assert waits == [there, back]
+        with cuda.stream(side):
+            x.detach() * 2  # copies and the like have no gradients
+        (x * x).sum().backward()
+        assert waits == [there, back]
+        z = (x * x).sum()
+        with cuda.stream(side):
+            z.backward()
+        assert waits == [there, back, back, there]
+        waits.clear()
+        with cuda.stream(side):
+            (x * x).sum().backward()
+            (x * x).sum().backward()
+        assert waits == []
+        with side:
+            held = tenfold.autograd.grad((x * x).sum(), x)
+        assert held
+        cuda.set_stream(side)
+        w = (x * x).sum()
+        cuda.set_stream(cuda.default_stream())
+        w.backward()
+        assert waits == [there, back]
+    finally:
+        cuda.Stream.wait_stream = wait

@@ -12,7 +12,7 @@ from typing import Any
 from tenfold.autograd import anomaly, hooks
 from tenfold.autograd.fresh_stack import on_fresh_stack
 from tenfold.autograd.levels import primal_of
-from tenfold.autograd.nodes import LEAF, AccumulateGrad, Node
+from tenfold.autograd.nodes import AROUND, LEAF, AccumulateGrad, Node
 from tenfold.autograd.order import Waiting, arrange, in_order
 from tenfold.autograd.other_walks import walked_elsewhere
 from tenfold.cpu.allocator import COLLECTED, look
@@ -42,6 +42,7 @@ def run(
     whole = accumulate and targets is None
     task = Task(whole, [node for node, _ in roots], targets, 0 if outer is None else outer.depth + 1)
     TASKS.current = task
+    behind = [meet() for meet in AROUND] if AROUND and outer is None else ()
     layers, previous = STATE.layers, STATE.grad_enabled
     # Layers such as autocast and tracing are about the forward pass; a profiler asks to see this one too.
     seen = STATE.layers = tuple(layer for layer in layers if getattr(layer, "in_backward", False)) if layers else layers
@@ -56,6 +57,8 @@ def run(
         TASKS.current = outer
         STATE.layers = layers
         set_grad_enabled_here(previous)
+        for done in behind:
+            done()
         if COLLECTED:
             look()
 

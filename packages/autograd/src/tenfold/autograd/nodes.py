@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import weakref
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from itertools import count
 from typing import Any
 
@@ -22,6 +22,8 @@ RELEASED = Released()
 # Nodes are numbered as they are made: of those that are ready, a backward pass runs the latest first. Leaves, whose number
 # is above all others, run at once; the places of results, above leaves, only lead to their node.
 NUMBERS = count()
+# Functions of a device that has several queues of work: called before a backward pass, each gives what is called behind it.
+AROUND: list[Callable[[], Callable[[], object]]] = []
 _FORMER = 8  # shapes that a leaf had and that graphs may still know
 LEAF, PLACE = 2**64 - 1, 2**64
 ROOM = "torch::autograd::"  # before the names of nodes that are no operator's

@@ -72,11 +72,12 @@ def _widening(dtype_name: str, letter: str) -> str:
 
 
 def variants(names: Sequence[str] = (), dtypes: Sequence[str] = DTYPES) -> Iterator[Variant]:
-    """Every kernel worth having ready: each formula, dtype and layout."""
+    """Every kernel worth having ready: each formula, dtype and layout, and of two operands those with a number for the second."""
     for name, dtype_name, layout in itertools.product(names or FORMULAS, dtypes, LAYOUTS):
-        found = variant(name, dtype_name, layout)
-        if found is not None:
-            yield found
+        for number in (False, True) if layout == "linear" and FORMULAS[name].operands == "xy" else (False,):
+            found = variant(name, dtype_name, layout, number)
+            if found is not None:
+                yield found
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

@@ -247,16 +247,16 @@ def geometry(a: tuple[Ints, Ints], b: tuple[Ints, Ints], c: tuple[Ints, Ints] | 
         matrix_c = rest if len(rest) == 2 else (0, *rest) if vector_a and not vector_b else (*rest, 0) if rest else (0, 0)
     if not any(n > 1 and s for n, s in zip(lead, batches_b)):  # b is one matrix: batches may be more rows of a
         nested = [(n, (x, z)) for n, x, z in zip((*lead, M), (*batches_a, steps_a[-2]), (*batches_c, (matrix_c or (0,))[0]))]
-        merged = _merged(nested)
-        if len(merged) <= 1:
-            rows, (step, step_c) = merged[0] if merged else (1, (K, N))
+        joined = merged(nested)
+        if len(joined) <= 1:
+            rows, (step, step_c) = joined[0] if joined else (1, (K, N))
             return Geometry(
                 (1, rows, K, N), (0, step, steps_a[-1]), (0, *steps_b[-2:]), matrix_c and (0, step_c, matrix_c[1]), shape
             )
-    merged = _merged([(n, every) for n, *every in zip(lead, batches_a, batches_b, batches_c)])
-    if len(merged) > 1:
+    joined = merged([(n, every) for n, *every in zip(lead, batches_a, batches_b, batches_c)])
+    if len(joined) > 1:
         return _to_be_copied((shape_a, steps_a), (shape_b, steps_b), lead)
-    count, (x, y, z) = merged[0] if merged else (1, (0, 0, 0))
+    count, (x, y, z) = joined[0] if joined else (1, (0, 0, 0))
     return Geometry((count, M, K, N), (x, *steps_a[-2:]), (y, *steps_b[-2:]), matrix_c and (z, *matrix_c), shape)
 
 
@@ -266,7 +266,7 @@ def _expanded(sizes: Ints, steps: Ints, shape: Ints) -> Ints:
     return (0,) * missing + tuple(0 if n == 1 else s for n, s in zip(sizes, steps))
 
 
-def _merged(dims: Any) -> list[tuple[int, tuple[int, ...]]]:
+def merged(dims: Any) -> list[tuple[int, tuple[int, ...]]]:
     """Dimensions (size, its stride in each array) as few ones: those of one element left out, neighbours put together."""
     found: list[tuple[int, tuple[int, ...]]] = []
     for n, steps in dims:

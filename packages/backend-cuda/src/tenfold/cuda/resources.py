@@ -15,7 +15,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from tenfold.cuda.compilation import compile_for
-from tenfold.cuda.kernels.attention import NO_TABLE
+from tenfold.cuda.kernels.attention import NO_TABLE, weights_program
 from tenfold.cuda.kernels.attention_gradient import ROUNDED, TWO_PASSES, slopes
 from tenfold.cuda.kernels.attention_tiles import program_of
 from tenfold.cuda.kernels.conv import rests
@@ -100,6 +100,9 @@ def planes(kind: str) -> Iterator[tuple[str, Handwritten, tuple[str, ...]]]:
     taps = (("TAPS_D", 1), ("TAPS_H", 7), ("TAPS_W", 7), ("BLOCK", POOLED))
     adaptive = Handwritten("adaptive_means", (("GRADIENT", 0), *fixed, *taps), 4, by_address=True)
     yield f"adaptive average pool {kind}", adaptive, (p, p, *[i] * 13)
+    spots = (*fixed, ("TAPS_D", 1), ("TAPS_H", 2), ("TAPS_W", 2), ("TWO", 1), ("BLOCK", POOLED))
+    fractional = Handwritten("largest_of_fractional_windows", spots, 4, by_address=True)
+    yield f"fractional max pool {kind}", fractional, (p, "*i64", p, p, *[i] * 13)
     tile, affine, shares = (
         (("UNIT", 1), ("DOUBLE", 0), ("ROWS", 32), ("COLUMNS", 32)),
         (("WEIGHT", 1), ("BIAS", 1)),
@@ -131,6 +134,10 @@ def products() -> Iterator[tuple[str, Handwritten, tuple[str, ...]]]:
                 label = f"{name.replace('_', ' ')} bf16 {features}{' dropout' * drops}"
                 kernel = program_of(name.replace("in_one_pass", "to_keys"), (*passes.get(name, ()), *fixed), half)
                 yield label, kernel, (*pointers, *[i] * 17, "fp32", i, "fp32")
+            fixed = (("CAUSAL", 0), ("MASK", 1), ("DROPS", drops), *NO_TABLE, *ends)
+            kernel = weights_program(fixed, half, True)
+            label = f"attention weights bf16 {features}{' dropout' * drops}"
+            yield label, kernel, (p, s, p, p, p, "*i1", "*i64", *[i] * 17, "fp32", i, "fp32")
         for behind in (0, 1):
             fixed = (("CAUSAL", 1), ("BEHIND", behind), ("TABLE", 1), *NO_MASK, *NO_POINTERS, *ends)
             for name, pointers in given.items():

@@ -5,7 +5,7 @@ The numbers are not the CPU's for the same seed, as PyTorch's are not. What is d
 
 from __future__ import annotations
 
-from math import sqrt
+from math import log1p, sqrt
 from typing import Any
 
 import numpy as np
@@ -20,7 +20,7 @@ from tenfold.random import checks, sampling
 from tenfold.random.generator import Generator
 
 BLOCK = 256  # counters of a program
-UNIFORM, NORMAL, BERNOULLI, EXPONENTIAL = range(4)
+UNIFORM, NORMAL, BERNOULLI, EXPONENTIAL, CAUCHY, GEOMETRIC, LOG_NORMAL = range(7)
 WIDE_RANGE = 1 << 32
 WIDEST_ROW = 8192  # weights that a program looks at together
 
@@ -49,7 +49,7 @@ class Sampling:
 
     def _samples(self, law: int, generator: Any, shape: Any, dtype: Any, a: float, b: float = 0.0) -> Any:
         out = runtime.current().empty(sampling.sizes_of(shape), np.dtype(dtype), self.index)
-        double = out.dtype == F64
+        double = out.dtype == F64 or out.dtype.kind in "iu"
         constants = (("LAW", law), ("DOUBLE", int(double)))
         return self._launch(out, 2 if double else 4, "draw_samples", constants, generator, float(a), float(b))
 
@@ -81,6 +81,18 @@ class Sampling:
         if not rate > 0:
             raise RuntimeError(f"exponential_ expects lambda > 0.0, but found lambda={rate}")
         return self._samples(EXPONENTIAL, generator, shape, dtype, rate)
+
+    def cauchy(self, generator: Any, shape: Any, dtype: Any, median: float, sigma: float) -> Any:
+        """Cauchy samples, median + sigma tan(pi (u - 1/2))."""
+        return self._samples(CAUCHY, generator, shape, dtype, median, sigma)
+
+    def geometric(self, generator: Any, shape: Any, dtype: Any, p: float) -> Any:
+        """The number of trials up to the first success, ceil(log(u) / log(1 - p))."""
+        return self._samples(GEOMETRIC, generator, shape, dtype, log1p(-p))
+
+    def log_normal(self, generator: Any, shape: Any, dtype: Any, mean: float, std: float) -> Any:
+        """Samples whose logarithm is normal, exp(mean + std z)."""
+        return self._samples(LOG_NORMAL, generator, shape, dtype, mean, std)
 
     def bernoulli(self, generator: Any, p: Any, shape: Any = None, dtype: Any = None) -> Any:
         """Ones with probability p, a number or an array of them, whose values are not looked at: that would wait for the GPU."""

@@ -10,7 +10,7 @@ import contextlib
 import ctypes
 from typing import Any, Self
 
-from tenfold.cuda import runtime
+from tenfold.cuda import meeting, runtime
 from tenfold.cuda.capturing import refuse
 from tenfold.cuda.devices import index_of
 from tenfold.cuda.events import Event
@@ -158,8 +158,10 @@ class StreamContext:
     def __enter__(self) -> None:
         inside = contextlib.ExitStack()
         if self.stream is not None and self.stream.cupy_stream is not None:
+            meeting.leave(self.stream.device_index, current_stream)
             inside.enter_context(runtime.current().module.cuda.Device(self.stream.device_index))
             inside.enter_context(self.stream.cupy_stream)
+            inside.callback(meeting.leave, self.stream.device_index, current_stream)
         self._inside.append(inside)
 
     def __exit__(self, *exc: object) -> None:
@@ -175,5 +177,6 @@ def set_stream(stream: Stream | None) -> None:
     """Send the work of a stream's GPU to it from now on; None changes nothing. `with stream(...)` goes back by itself."""
     if stream is None or stream.cupy_stream is None:
         return
+    meeting.leave(stream.device_index, current_stream)
     with runtime.current().module.cuda.Device(stream.device_index):
         stream.cupy_stream.use()

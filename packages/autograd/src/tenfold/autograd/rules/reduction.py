@@ -160,9 +160,9 @@ gradient(op.cumprod, input=_cumprod)
 def _variance(g: Any, input: Any, dim: Any, unbiased: Any, keepdim: bool, correction: Any) -> Any:
     dim, correction = spread_arguments(dim, unbiased, correction)
     freedom = count_over(input.shape, dim) - correction
-    if freedom == 0:  # the quotient has no derivative at a constant, and grows without bound beside it
-        return restore_dims(g, input.shape, dim, keepdim) * where(input == input.mean(dim, True), nan, inf)
-    scale = 2.0 / freedom
+    if freedom <= 0 and dim is None:  # the quotient has no derivative at a constant, and grows without bound beside it
+        return g * where(input == input.mean(dim, True), nan, inf)
+    scale = 2.0 / freedom if freedom else inf
     return restore_dims(g * scale, input.shape, dim, keepdim) * (input - input.mean(dim, True))
 
 

@@ -16,6 +16,7 @@ from tenfold.cuda.kernels.handwritten import F64, FLOATS, Handwritten, contiguou
 from tenfold.cuda.kernels.matmul import product as multiplied
 from tenfold.cuda.kernels.planes import power
 from tenfold.cuda.kernels.sums import zeros
+from tenfold.cuda.precision import switches
 from tenfold.dispatch.operators import op
 
 TILE = 16  # rows of a tile of pairs
@@ -44,7 +45,7 @@ def _sizes(x1: Any, x2: Any) -> tuple[int, int, int, int] | None:
     return None if other.shape[-1] != M or batches * P * R > MOST * TILE or max(P, R, M) > MOST else (batches, P, R, M)
 
 
-@kernel(op.fused_distances, device="cuda")
+@kernel(op.fused_distances, device="cuda", plays=switches, recycles=True)
 def fused_distances(x1: Any, x2: Any, p: float, product: bool) -> Any:
     sizes = _sizes(x1, x2)
     if sizes is None:
@@ -87,7 +88,7 @@ def _squares(x: Any, index: int) -> Any:
     return out
 
 
-@kernel(op.fused_distances_grad, device="cuda")
+@kernel(op.fused_distances_grad, device="cuda", plays=switches)
 def fused_distances_grad(grad: Any, x1: Any, x2: Any, result: Any, p: float, product: bool) -> Any:
     sizes = _sizes(x1, x2)
     if sizes is None or grad.dtype not in FLOATS or grad.shape != result.shape:

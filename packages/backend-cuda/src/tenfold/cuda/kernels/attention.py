@@ -14,8 +14,8 @@ from tenfold.cuda.attaching import kernel
 from tenfold.cuda.kernels import cudnn_attention, decoding
 from tenfold.cuda.kernels.attention_gradient import gradients
 from tenfold.cuda.kernels.attention_tiles import launch
-from tenfold.cuda.kernels.handwritten import F32, FLOATS, contiguous
-from tenfold.cuda.kernels.heads import MOST, Call, fit, groups_of, heads_of
+from tenfold.cuda.kernels.handwritten import F32, FLOATS, Handwritten, contiguous, start
+from tenfold.cuda.kernels.heads import MOST, Call, fit, groups_of, heads_of, wide_of
 from tenfold.cuda.kernels.planes import power
 from tenfold.cuda.precision import products_in_tf32, switches
 from tenfold.cuda.sampling import noted
@@ -23,6 +23,9 @@ from tenfold.dispatch.operators import op
 
 # What the programs' other form takes: attention over sequences of different lengths (varlen.py).
 NO_TABLE: tuple[tuple[str, Any], ...] = (("TABLE", 0), ("BEHIND", 0), ("table_ptr", None), ("left", 0), ("right", 0))
+
+WEIGHED = 32  # queries, and keys, of a program that writes weights
+REGISTERS = 255  # of its threads at most: without a limit the assembler gives them 128, and spills
 
 
 def _mask(mask: Any, query: Any, keys: int, grouped: bool) -> tuple[Any, tuple[int, int, int, int]] | None:
@@ -146,6 +149,31 @@ def attended(call: Call | None, query: Any, value: Any) -> Any:
     sums = now.empty(query.shape[:-1], F32, call.device)
     launch("attend", call, (out, sums), (), ())
     return out, sums
+
+
+@kernel(op.fused_attention_weights, device="cuda", plays=switches)
+def fused_attention_weights(
+    query: Any, key: Any, log_sum_exp: Any, attn_mask: Any, words: Any, dropout_p: float, average: bool, wide: bool
+) -> Any:
+    if query.ndim < 3 or log_sum_exp.dtype != F32 or log_sum_exp.shape != query.shape[:-1]:
+        return NotImplemented
+    dropout = NOTHING_DROPPED if words is None else Dropout(contiguous(words), dropout_p)
+    call = _call(query, key, key, attn_mask, False, None, dropout)
+    if call is None or call.numbers[3] > 1:  # heads in groups are merged
+        return NotImplemented
+    (T, S), lead = (query.shape[-2], key.shape[-2]), query.shape[:-2]
+    lots, lead = (call.heads // lead[-1], lead[:-1]) if average else (call.heads, lead)
+    out = runtime.current().empty((*lead, T, S), F32 if wide else query.dtype, call.device)
+    program, each = weights_program(call.constants, query.dtype, average), -(-T // WEIGHED) * -(-S // WEIGHED)
+    start(program, (lots * each,), (out, contiguous(log_sum_exp), *call.arrays, *call.numbers), call.device)
+    return out
+
+
+def weights_program(constants: tuple[tuple[str, Any], ...], dtype: Any, average: bool) -> Handwritten:
+    """The program of a block of weights."""
+    wide = wide_of(dict(constants)) > 128 or dtype == F32
+    fixed = (("AVERAGE", int(average)), *constants, ("ROWS", WEIGHED), ("COLUMNS", WEIGHED))
+    return Handwritten("attention_weights", fixed, 8 if wide else 4, 1, True, REGISTERS)
 
 
 @kernel(op.fused_attention_grad, device="cuda", plays=switches)

@@ -30,7 +30,7 @@ def _program(name: str, kind: str, dtype: Any, width: int, rows: int) -> tuple[H
     return Handwritten(name, fixed), each, columns
 
 
-@kernel(op.fused_row_pairs, device="cuda")
+@kernel(op.fused_row_pairs, device="cuda", plays=True, recycles=True)
 def fused_row_pairs(x1: Any, x2: Any, kind: str, eps: float) -> Any:
     if not _served(x1, x2):
         return NotImplemented
@@ -43,7 +43,7 @@ def fused_row_pairs(x1: Any, x2: Any, kind: str, eps: float) -> Any:
     return out, lengths
 
 
-@kernel(op.fused_row_pairs_grad, device="cuda")
+@kernel(op.fused_row_pairs_grad, device="cuda", plays=True)
 def fused_row_pairs_grad(grad: Any, x1: Any, x2: Any, result: Any, lengths: Any, kind: str, eps: float) -> Any:
     if not _served(x1, x2) or grad.dtype not in FLOATS or x1.shape[-1] > 65535 * BLOCK:
         return NotImplemented

@@ -19,7 +19,7 @@ def _outputs(sizes: Any, kernel_size: Any, dilation: Any, padding: Any, stride: 
     return [output_length(i, k, s, p, d, False) for i, k, s, p, d in each]
 
 
-@kernel(op.im2col, device="cuda")
+@kernel(op.im2col, device="cuda", plays=True)
 def im2col(input: Any, kernel_size: Any, dilation: Any, padding: Any, stride: Any) -> Any:
     n, taps = len(kernel_size), prod(kernel_size)
     outputs = _outputs(input.shape[input.ndim - n :], kernel_size, dilation, padding, stride)
@@ -36,7 +36,7 @@ def im2col(input: Any, kernel_size: Any, dilation: Any, padding: Any, stride: An
     return out.view(input.dtype)
 
 
-@kernel(op.col2im, device="cuda")
+@kernel(op.col2im, device="cuda", plays=True)
 def col2im(input: Any, output_size: Any, kernel_size: Any, dilation: Any, padding: Any, stride: Any) -> Any:
     n, taps = len(kernel_size), prod(kernel_size)
     if input.dtype not in FLOATS or input.ndim != 3 or n > 3 or not 0 < input.size < 2**31:

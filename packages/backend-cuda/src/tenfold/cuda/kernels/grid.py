@@ -47,7 +47,7 @@ def _run(what: int, result: Any, x: Any, grid: Any, grad: Any, options: tuple[st
     )  # fmt: skip
 
 
-@kernel(op.fused_grid_sample, device="cuda")
+@kernel(op.fused_grid_sample, device="cuda", plays=True)
 def fused_grid_sample(input: Any, grid: Any, mode: str, padding_mode: str, align_corners: bool) -> Any:
     if not _served(input, grid):
         return NotImplemented
@@ -71,7 +71,7 @@ def fused_grid_sample_input_grad(
     return cast(out, grad.dtype)
 
 
-@kernel(op.fused_grid_sample_grid_grad, device="cuda")
+@kernel(op.fused_grid_sample_grid_grad, device="cuda", plays=True)
 def fused_grid_sample_grid_grad(grad: Any, input: Any, grid: Any, mode: str, padding_mode: str, align_corners: bool) -> Any:
     if not _served(input, grid, grad):
         return NotImplemented

@@ -30,7 +30,7 @@ def _parts(rows: int, size: int) -> tuple[int, int]:
     return block, -(-size // block)
 
 
-@kernel(op.fused_group_norm, device="cuda")
+@kernel(op.fused_group_norm, device="cuda", plays=True, recycles=True)
 def fused_group_norm(input: Any, num_groups: int, weight: Any, bias: Any, eps: float) -> Any:
     if not _served(input, weight, bias):
         return NotImplemented
@@ -58,7 +58,7 @@ def fused_group_norm(input: Any, num_groups: int, weight: Any, bias: Any, eps: f
     return out, mean, rstd
 
 
-@kernel(op.fused_group_norm_grad, device="cuda")
+@kernel(op.fused_group_norm_grad, device="cuda", plays=True)
 def fused_group_norm_grad(grad: Any, input: Any, mean: Any, rstd: Any, num_groups: int, weight: Any, eps: float) -> Any:
     if not _served(input, weight, mean, rstd) or grad.dtype != input.dtype:
         return NotImplemented

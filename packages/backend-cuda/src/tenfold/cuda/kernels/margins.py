@@ -44,7 +44,7 @@ def _losses(shape: Any, input: Any, found: Any, count: int, code: int, given: An
     return loss
 
 
-@kernel(op.fused_class_margins, device="cuda")
+@kernel(op.fused_class_margins, device="cuda", plays=True, recycles=True)
 def fused_class_margins(input: Any, target: Any, weight: Any, p: int, margin: float, reduction: str) -> Any:
     sizes = _sizes(input, target, weight, MOST)
     if sizes is None or target.size != sizes[0]:
@@ -61,7 +61,7 @@ def _fixed(input: Any, weight: Any, p: int, reduction: str) -> dict[str, int]:
     return {"REDUCTION": REDUCTIONS[reduction], "SQUARE": int(p == 2), "WEIGHT": int(weight is not None), "DOUBLE": double}
 
 
-@kernel(op.fused_class_margins_grad, device="cuda")
+@kernel(op.fused_class_margins_grad, device="cuda", plays=True)
 def fused_class_margins_grad(grad: Any, input: Any, target: Any, weight: Any, p: int, margin: float, reduction: str) -> Any:
     sizes = _sizes(input, target, weight, MOST)
     if sizes is None or target.size != sizes[0] or grad.dtype not in FLOATS:
@@ -75,7 +75,7 @@ def fused_class_margins_grad(grad: Any, input: Any, target: Any, weight: Any, p:
     return out
 
 
-@kernel(op.fused_label_margins, device="cuda")
+@kernel(op.fused_label_margins, device="cuda", plays=True, recycles=True)
 def fused_label_margins(input: Any, target: Any, reduction: str) -> Any:
     sizes = _sizes(input, target, None, LONG)
     if sizes is None or target.shape != input.shape:
@@ -86,7 +86,7 @@ def fused_label_margins(input: Any, target: Any, reduction: str) -> Any:
     return _losses(input.shape[:-1], input, found, count, WORD["multilabel_margin_loss"], given, reduction, sizes)
 
 
-@kernel(op.fused_label_margins_grad, device="cuda")
+@kernel(op.fused_label_margins_grad, device="cuda", plays=True)
 def fused_label_margins_grad(grad: Any, input: Any, target: Any, reduction: str) -> Any:
     sizes = _sizes(input, target, None, LONG)
     if sizes is None or target.shape != input.shape or grad.dtype not in FLOATS:

@@ -27,7 +27,7 @@ def _served(input: Any, target: Any, weight: Any) -> bool:
     return weight is None or (weight.dtype in FLOATS and weight.shape == (input.shape[min(input.ndim - 1, 1)],))
 
 
-@kernel(op.fused_nll_loss, device="cuda")
+@kernel(op.fused_nll_loss, device="cuda", plays=True, recycles=True)
 def fused_nll_loss(input: Any, target: Any, weight: Any, ignore_index: int, reduction: str) -> Any:
     if not _served(input, target, weight):
         return NotImplemented
@@ -50,7 +50,7 @@ def fused_nll_loss(input: Any, target: Any, weight: Any, ignore_index: int, redu
     return loss, total
 
 
-@kernel(op.fused_nll_loss_grad, device="cuda")
+@kernel(op.fused_nll_loss_grad, device="cuda", plays=True)
 def fused_nll_loss_grad(
     grad: Any, input: Any, target: Any, weight: Any, ignore_index: int, reduction: str, total_weight: Any
 ) -> Any:

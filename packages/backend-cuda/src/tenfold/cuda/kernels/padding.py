@@ -21,7 +21,7 @@ from tenfold.types.memory_format import suggested_format
 borders: Any = import_module("tenfold.nn.ops.padding")  # tenfold-nn is there where somebody asks for its operators' kernels
 
 
-@kernel(op.constant_pad, device="cuda")
+@kernel(op.constant_pad, device="cuda", plays=True)
 def constant_pad(input: Any, pad: Any, value: Any) -> Any:
     n = max(1, len(pad) // 2)
     widths = [(pad[2 * i], pad[2 * i + 1]) for i in reversed(range(len(pad) // 2))] or [(0, 0)]

@@ -63,7 +63,7 @@ for _name in ("gcd", "lcm"):
 kernel(op.div, device="cuda", into=True, chooses_device=True)(elementwise("div", of_array_module("true_divide")))
 kernel(op.angle, device="cuda")(through_host("angle"))
 _power = elementwise("pow", through_host("pow"))
-_POWERS = {2: "square", 0.5: "sqrt", -1: "reciprocal", 1: "cast"}
+_POWERS = {2: "square", 0.5: "sqrt", -0.5: "rsqrt", -1: "reciprocal", 1: "cast"}
 
 
 @kernel(op.pow, device="cuda", into=True)

@@ -18,7 +18,7 @@ def _operands(input: Any, target: Any, weight: Any, third: Any) -> tuple[Any, ..
     return input, target, 1.0 if weight is None else weight, 1.0 if third is None else third
 
 
-@kernel(op.fused_pointwise_loss, device="cuda")
+@kernel(op.fused_pointwise_loss, device="cuda", plays=True, recycles=True)
 def fused_pointwise_loss(input: Any, target: Any, weight: Any, third: Any, kind: str, a: float, b: float, divisor: int) -> Any:
     operands = (*_operands(input, target, weight, third), float(a), float(b))
     if not divisor:
@@ -26,7 +26,7 @@ def fused_pointwise_loss(input: Any, target: Any, weight: Any, third: Any, kind:
     return total(_formula(kind, third), float(divisor), *operands)
 
 
-@kernel(op.fused_pointwise_loss_grad, device="cuda")
+@kernel(op.fused_pointwise_loss_grad, device="cuda", plays=True)
 def fused_pointwise_loss_grad(
     grad: Any, input: Any, target: Any, weight: Any, third: Any, kind: str, a: float, b: float, divisor: int
 ) -> Any:

@@ -77,12 +77,14 @@ def max_pool(input: Any, kernel_size: Any, stride: Any, padding: Any, dilation: 
     return _largest("largest_of_windows", input, outputs, window_constants(kernel_size, stride, padding, dilation))
 
 
-def _largest(name: str, input: Any, outputs: tuple[int, ...], window: tuple[tuple[str, int], ...]) -> tuple[Any, Any]:
+def _largest(
+    name: str, input: Any, outputs: tuple[int, ...], window: tuple[tuple[str, int], ...], *given: Any
+) -> tuple[Any, Any]:  # fmt: skip
     """(the largest element of each window, where it is in its plane)."""
     x, lead = as_five(input, len(outputs)), input.shape[: input.ndim - len(outputs)]
     index, last = runtime.current().index_of(x), channels_last(x)
     out, where = (allocated((*x.shape[:2], *outputs), x, index, last, dtype) for dtype in (x.dtype, INT64))
-    _start(name, (), _kind(x.dtype), last, window, (out, where, x), _numbers(out, planes(x), planes(out)), index)
+    _start(name, (), _kind(x.dtype), last, window, (out, where, x, *given), _numbers(out, planes(x), planes(out)), index)
     return out.reshape(*lead, *outputs), where.reshape(*lead, *outputs)
 
 
@@ -98,6 +100,15 @@ def adaptive_max_pool(input: Any, output_size: Any) -> Any:
     if not _served(input, (*input.shape[: input.ndim - n], *output_size)):
         return NotImplemented
     return _largest("largest_of_adaptive_windows", input, tuple(output_size), _taps(input.shape[input.ndim - n :], output_size))
+
+
+@kernel(op.fused_fractional_max_pool, device="cuda", plays=True)
+def fused_fractional_max_pool(input: Any, samples: Any, kernel_size: Any, output_size: Any) -> Any:
+    n = len(kernel_size)
+    if not _served(input, (*input.shape[: input.ndim - n], *output_size)) or samples.dtype not in FLOATS:
+        return NotImplemented
+    taps = *zip(("TAPS_D", "TAPS_H", "TAPS_W"), (*(1,) * (3 - n), *kernel_size)), ("TWO", int(n == 2))
+    return _largest("largest_of_fractional_windows", contiguous(input), tuple(output_size), taps, contiguous(samples))
 
 
 @kernel(op.max_pool_grad, device="cuda", plays=switches)

@@ -49,6 +49,18 @@ def _extreme(grad: Any, input: Any, out: Any, dims: tuple[int, ...], gone: tuple
     return NotImplemented if count is None else (run(f"{name}_slope", input, g, out, count),)
 
 
+def _of_others(grad: Any, input: Any, dims: tuple[int, ...], gone: tuple[int, ...]) -> Any:
+    """Of a product: that of all other elements, which is 0 for all but one where that one is 0, and for all where two are."""
+    if not _served(grad, input):
+        return NotImplemented
+    wide = "float64" if grad.dtype.name == "float64" else "float32"
+    product = folded(Fold("product", "1 for 0", result=wide), input, dims, True)
+    zeros = folded(Fold("sum", "equal to 0", result=wide), input, dims, True)
+    if product is None or zeros is None:
+        return NotImplemented
+    return (run("product_slope", input, _restored(grad, input.ndim, gone), product, zeros),)
+
+
 def _elementwise(grad: Any, input: Any, out: Any, gone: tuple[int, ...], name: str, *numbers: float) -> Any:
     if not _served(grad, input, out):
         return NotImplemented
@@ -56,6 +68,7 @@ def _elementwise(grad: Any, input: Any, out: Any, gone: tuple[int, ...], name: s
 
 
 _run_spread, _run_extreme, _run_elementwise = unseen(_spread), unseen(_extreme), unseen(_elementwise)
+_run_of_others = unseen(_of_others)
 Dims = tuple[tuple[int, ...], tuple[int, ...]]
 
 
@@ -72,7 +85,7 @@ def _of_spread(with_result: bool) -> Callable[..., Any]:
         dim, correction = spread_arguments(dim, unbiased, correction)
         dims, gone = _dims(input, dim, keepdim)
         freedom = prod(input.shape[d] for d in dims) - correction
-        if freedom == 0 or not input.dim():
+        if freedom <= 0 or not input.dim():
             return None
         return _run_spread(g, input, dims, gone, 2.0 / freedom, *((out,) if with_result else ()))
 
@@ -84,6 +97,10 @@ def _of_extremes(g: Any, parameters: Any, wanted: Any, input: Any, out: Any, dim
         return None  # of `max` and `min`, which have a rule of their own for nan
     dims, gone = _dims(input, dim, keepdim)
     return _run_extreme(g, input, out, dims, gone, "extreme")
+
+
+def _of_products(g: Any, parameters: Any, wanted: Any, input: Any, dim: Any, keepdim: bool) -> Any:
+    return _run_of_others(g, input, *_dims(input, dim, keepdim)) if input.dim() else None
 
 
 def _of_exponentials(g: Any, parameters: Any, wanted: Any, input: Any, out: Any, dim: Any, keepdim: bool) -> Any:
@@ -102,7 +119,7 @@ def _of_norms(g: Any, parameters: Any, wanted: Any, input: Any, out: Any, ord: A
 
 _RULES: dict[str, Callable[..., Any]] = {
     "var": _of_spread(False), "std": _of_spread(True), "amax": _of_extremes, "amin": _of_extremes,
-    "logsumexp": _of_exponentials, "vector_norm": _of_norms,
+    "logsumexp": _of_exponentials, "vector_norm": _of_norms, "prod": _of_products,
 }  # fmt: skip
 for _name, _gradients in _RULES.items():
     offer(_name, _gradients)

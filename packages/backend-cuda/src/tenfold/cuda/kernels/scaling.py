@@ -79,7 +79,7 @@ def _arranged(index: int, *arrays: Any) -> tuple[Any, tuple[Any, ...], int, list
     return out, tuple(contiguous(x) for x in arrays), max(prod(shape[:-1]), 1), [(0, shape[-1], 1)] * (1 + len(arrays))
 
 
-@kernel(op.fused_scaled_rows, device="cuda")
+@kernel(op.fused_scaled_rows, device="cuda", plays=True, recycles=True)
 def fused_scaled_rows(input: Any, p: float, kind: str, bound: float) -> Any:
     if not _served(input, p):
         return NotImplemented
@@ -93,7 +93,7 @@ def fused_scaled_rows(input: Any, p: float, kind: str, bound: float) -> Any:
     return out, norms
 
 
-@kernel(op.fused_scaled_rows_grad, device="cuda")
+@kernel(op.fused_scaled_rows_grad, device="cuda", plays=True)
 def fused_scaled_rows_grad(grad: Any, input: Any, norms: Any, p: float, kind: str, bound: float) -> Any:
     if not _served(input, p) or grad.dtype not in FLOATS or grad.shape != input.shape:
         return NotImplemented
@@ -116,7 +116,7 @@ def _response(name: str, x: Any, arrays: tuple[Any, ...], *numbers: Any) -> None
     start(found, (-(-x.size // BLOCK),), (*arrays, *numbers), runtime.current().index_of(x))
 
 
-@kernel(op.fused_response_norm, device="cuda")
+@kernel(op.fused_response_norm, device="cuda", plays=True, recycles=True)
 def fused_response_norm(input: Any, size: int, alpha: float, beta: float, k: float) -> Any:
     sizes = _planes(input)
     if sizes is None:
@@ -127,7 +127,7 @@ def fused_response_norm(input: Any, size: int, alpha: float, beta: float, k: flo
     return out, scales
 
 
-@kernel(op.fused_response_norm_grad, device="cuda")
+@kernel(op.fused_response_norm_grad, device="cuda", plays=True)
 def fused_response_norm_grad(grad: Any, input: Any, scales: Any, size: int, alpha: float, beta: float, k: float) -> Any:
     sizes = _planes(input)
     if sizes is None or grad.dtype not in FLOATS or grad.shape != input.shape:

@@ -43,7 +43,7 @@ def program(name: str, rows: int, width: int, double: bool, weight: bool, smooth
     return Handwritten(name, tuple(fixed.items())), each, columns
 
 
-@kernel(op.fused_soft_cross_entropy, device="cuda")
+@kernel(op.fused_soft_cross_entropy, device="cuda", plays=True, recycles=True)
 def fused_soft_cross_entropy(input: Any, target: Any, weight: Any, label_smoothing: float, reduction: str) -> Any:
     sizes = _sizes(input, target, weight)
     if sizes is None:
@@ -61,7 +61,7 @@ def fused_soft_cross_entropy(input: Any, target: Any, weight: Any, label_smoothi
     return loss, saved
 
 
-@kernel(op.fused_soft_cross_entropy_grad, device="cuda")
+@kernel(op.fused_soft_cross_entropy_grad, device="cuda", plays=True)
 def fused_soft_cross_entropy_grad(
     grad: Any, input: Any, target: Any, weight: Any, label_smoothing: float, reduction: str, saved: Any
 ) -> Any:

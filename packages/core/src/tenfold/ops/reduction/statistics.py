@@ -57,13 +57,12 @@ def var(
 def variance_over(input: Tensor, dim: Any, keepdim: bool, correction: Any) -> Tensor:
     dims = wrap_dims(dim, input.dim(), "var")
     deviation = input - mean(input, dims, True)
-    if input.dtype.is_complex:
-        square = deviation.real * deviation.real + deviation.imag * deviation.imag
-    else:
-        square = deviation * deviation
-    count = count_over(input.shape, dim) - correction
-    total = sum(square, dims, keepdim)
-    return total / count if count > 0 else total / op.zeros_like(total)
+    count = max(count_over(input.shape, dim) - correction, 0)
+    other = deviation
+    if not count:  # slopes are infinite
+        deviation = (deviation.abs() if dim is None else deviation).detach()
+        other = deviation + input - input.detach()
+    return sum((deviation * other.conj()).real, dims, keepdim) / count
 
 
 def warn_of_freedom(name: str, input: Tensor, dim: Any, correction: Any) -> bool:

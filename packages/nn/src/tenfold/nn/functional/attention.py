@@ -7,7 +7,14 @@ import warnings
 from typing import Any
 
 import tenfold as tf
-from tenfold.nn.ops.attention import scaled_dot_product_attention
+from tenfold.nn.arguments import has_kernel
+from tenfold.nn.ops.attention import (
+    attention_words,
+    fused_attention,
+    fused_attention_weights,
+    fused_dropped_attention,
+    scaled_dot_product_attention,
+)
 from tenfold.nn.ops.linear import linear
 from tenfold.nn.ops.padding import constant_pad
 from tenfold.tensor.tensor import Tensor
@@ -64,13 +71,18 @@ def multi_head_attention_forward(
     if seen != wanted:
         raise AssertionError(f"key shape {key.shape} does not match value shape {value.shape}")
     weights = (q_proj_weight, k_proj_weight, v_proj_weight) if use_separate_proj_weight else None
-    q, k, v = _projected(query, key, value, in_proj_weight, in_proj_bias, weights)
     added = 0
     _check_bias(bias_k, bias_v, static_k, static_v)
-    if bias_k is not None and bias_v is not None:
-        k, v = tf.cat([k, bias_k.expand(1, N, E)]), tf.cat([v, bias_v.expand(1, N, E)])
-        added += 1
-    q, k, v = _heads(q, num_heads), _heads(k, num_heads), _heads(v, num_heads)
+    if weights is None and in_proj_weight is not None and bias_k is None and query is key is value:
+        # One view of three, so that the gradients of all heads are put together at once.
+        packed = linear(query, in_proj_weight, in_proj_bias).reshape(T, N, 3, num_heads, E // num_heads)
+        q, k, v = packed.permute(2, 1, 3, 0, 4).unbind()
+    else:
+        q, k, v = _projected(query, key, value, in_proj_weight, in_proj_bias, weights)
+        if bias_k is not None and bias_v is not None:
+            k, v = tf.cat([k, bias_k.expand(1, N, E)]), tf.cat([v, bias_v.expand(1, N, E)])
+            added += 1
+        q, k, v = _heads(q, num_heads), _heads(k, num_heads), _heads(v, num_heads)
     k = k if static_k is None else static_k.view(N, num_heads, *static_k.shape[1:])
     v = v if static_v is None else static_v.view(N, num_heads, *static_v.shape[1:])
     if add_zero_attn:
@@ -83,14 +95,17 @@ def multi_head_attention_forward(
     if not need_weights:
         out = scaled_dot_product_attention(q, k, v, mask, drop, causal)
         attention = None
+    elif (found := _with_weights(q, k, v, mask, drop, average_attn_weights)) is not None:
+        out, attention = found
     else:
+        mask = _additive(~mask, q) if mask is not None and mask.dtype is tf.bool else mask
         scores = tf.matmul(q * math.sqrt(1.0 / q.shape[-1]), k.transpose(-2, -1))
         attention = tf.softmax(scores if mask is None else scores + mask, -1)
         attention = tf.dropout(attention, drop, True) if drop > 0.0 else attention
         out = tf.matmul(attention, v)
+        attention = attention.mean(1) if average_attn_weights else attention
     out = linear(out.permute(2, 0, 1, 3).reshape(T, N, E), out_proj_weight, out_proj_bias)
     if attention is not None:
-        attention = attention.mean(1) if average_attn_weights else attention
         attention = attention if batched else attention.squeeze(0)
     return (out if batched else out.squeeze(1)), attention
 
@@ -144,7 +159,10 @@ def _heads(x: Tensor, num_heads: int) -> Tensor:
 
 
 def _joined_mask(attn_mask: Any, padding: Any, q: Tensor, keys: int, added: int) -> Any:
-    """Both masks as one to add to the scores, with nothing masked in the positions put on at the end."""
+    """Both masks as one to add to the scores, with nothing masked in the positions put on at the end.
+
+    On a device that attends in one pass two boolean ones stay so: True for what is seen.
+    """
     N, heads, T, _ = q.shape
     S = keys - added
     if attn_mask is not None and padding is not None and attn_mask.dtype != padding.dtype:
@@ -153,21 +171,47 @@ def _joined_mask(attn_mask: Any, padding: Any, q: Tensor, keys: int, added: int)
             f"{padding.dtype} and {attn_mask.dtype}; give both the same type",
             stacklevel=4,
         )
-    total = None
     if attn_mask is not None:
         expected = (T, S) if attn_mask.dim() == 2 else (N * heads, T, S)
         if tuple(attn_mask.shape) != expected:
             raise RuntimeError(
                 f"The shape of the {attn_mask.dim()}D attn_mask is {tuple(attn_mask.shape)}, but should be {expected}."
             )
-        total = _additive(attn_mask, q)
-        total = total.view(N, heads, T, S) if attn_mask.dim() == 3 else total.view(1, 1, T, S)
+        attn_mask = attn_mask.view(N, heads, T, S) if attn_mask.dim() == 3 else attn_mask.view(1, 1, T, S)
     if padding is not None:
         if tuple(padding.shape) != (N, S):
             raise AssertionError(f"expecting key_padding_mask shape of {(N, S)}, but got {tuple(padding.shape)}")
-        other = _additive(padding, q).view(N, 1, 1, S).expand(N, 1, T, S)
+        padding = padding.view(N, 1, 1, S)
+    given = [mask for mask in (attn_mask, padding) if mask is not None]
+    if given and has_kernel("fused_attention_weights", q, *given) and all(mask.dtype is tf.bool for mask in given):
+        hidden = given[0] if len(given) == 1 else given[0] | given[1]
+        return ~(constant_pad(hidden, (0, added), False) if added else hidden)
+    total = None
+    for mask in given:
+        other = _additive(mask, q)
         total = other if total is None else total + other
     return total if total is None or not added else constant_pad(total, (0, added), 0)
+
+
+def _with_weights(q: Tensor, k: Tensor, v: Tensor, mask: Any, drop: float, average: bool) -> tuple[Tensor, Tensor] | None:
+    """The values and the weights without the scores in memory; None where the device has no kernels for that."""
+    if not has_kernel("fused_attention_weights", q, k, v, mask) or q.dtype is tf.float64 or q.numel() == 0 or k.numel() == 0:
+        return None
+    if mask is not None and (mask.requires_grad or mask.dtype not in (tf.bool, q.dtype)):
+        return None
+    words = attention_words(q, k, v, mask) if drop > 0.0 else None
+    if drop > 0.0 and words is None:
+        return None
+    if words is None:
+        out, sums = fused_attention(q, k, v, mask, False, None)
+    else:
+        out, sums = fused_dropped_attention(q, k, v, mask, words, drop, False, None)
+    sums = sums.detach()
+    wide = q.dtype.is_half and tf.is_autocast_enabled(q.device.type)  # in which a softmax is of float32
+    weights = fused_attention_weights(q, k, sums, mask, words, drop, average, wide)
+    if mask is not None:  # a query that sees nothing has nan, as its weights, and not 0
+        out = tf.add(out, sums.to(out.dtype).unsqueeze(-1), alpha=0.0)
+    return out, weights
 
 
 def _additive(mask: Tensor, like: Tensor) -> Tensor:

@@ -135,6 +135,35 @@ def fused_dropped_attention_grad(
     return grads[0].to(grad.dtype), grads[1].to(grad.dtype), grads[2].to(grad.dtype)
 
 
+@composite("attention", method=None)
+def fused_attention_weights(
+    query: Tensor,
+    key: Tensor,
+    log_sum_exp: Tensor,
+    attn_mask: Tensor | None,
+    words: Tensor | None,
+    dropout_p: float,
+    average: bool,
+    wide: bool,
+) -> Tensor:
+    """What `fused_attention`, or the one with dropout by two words, weighs values with: of each head, or the mean of all heads.
+
+    Shape: (*, H, T, E), (*, H, S, E) and the log-sum-exp (*, H, T) -> (*, T, S) if `average`, else (*, H, T, S). Dtype: the
+    query's, or float32 at least if `wide`. A query that sees no key has nan, as the softmax of its scores has.
+
+    >>> import tenfold
+    >>> q, k, v = tenfold.zeros(1, 1, 2), tenfold.ones(1, 2, 2), tenfold.tensor([[[1.0], [3.0]]])
+    >>> sums = tenfold.op.fused_attention(q, k, v, None, False, None)[1]
+    >>> tenfold.op.fused_attention_weights(q, k, sums, None, None, 0.0, True, False)
+    tensor([[0.5000, 0.5000]])
+    """
+    weights = tf.softmax(attention_scores(widened(query), widened(key), attn_mask, False, None), -1)
+    if words is not None:
+        weights = weights * kept(words, weights.shape, dropout_p).to(weights.dtype)
+    weights = weights.mean(-3) if average else weights
+    return weights if wide else weights.to(query.dtype)
+
+
 @composite("attention", accepts={"query": "floating"}, method=None)
 def scaled_dot_product_attention(
     query: Tensor,
@@ -178,13 +207,13 @@ def scaled_dot_product_attention(
     wide = attn_mask is not None and prod(attn_mask.shape[:-2]) > 1 and len(attn_mask.shape) - 2 > len(lead)
     if dropout_p == 0.0 and not wide and (attn_mask is None or attn_mask._node is None):
         return fused_attention(query, key, value, attn_mask, is_causal, scale)[0]
-    if not wide and (words := _words(query, key, value, attn_mask)) is not None:
+    if not wide and (words := attention_words(query, key, value, attn_mask)) is not None:
         return fused_dropped_attention(query, key, value, attn_mask, words, dropout_p, is_causal, scale)[0]
     weights = attention_weights(attention_scores(query, key, attn_mask, is_causal, scale))
     return tf.matmul(tf.dropout(weights, dropout_p, True) if dropout_p > 0.0 else weights, value)
 
 
-def _words(query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None) -> Tensor | None:
+def attention_words(query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None) -> Tensor | None:
     """Where the device draws the dropout of an attention from; None where the weights are made, and dropped, one by one."""
     draw = getattr(query.device.backend, "attention_words", None)
     if draw is None or STATE.transforms or STATE.beneath or (mask is not None and mask._node is not None):

@@ -1,6 +1,8 @@
 """Samples of distributions: Poisson, binomial, gamma, Dirichlet, fills of Cauchy, geometric, log-normal, integers like a tensor.
 
-Like all random numbers they are drawn on the CPU. The names with an underscore are PyTorch's, which its distributions build on.
+They are drawn on the CPU, but for fills of a device that has such samplers.
+
+The names with an underscore are PyTorch's, which its distributions build on.
 """
 
 from __future__ import annotations
@@ -173,6 +175,16 @@ def _dirichlet_grad(x: Tensor, alpha: Tensor, total: Tensor) -> Tensor:
 # In-place fills
 
 
+def _variate(law: str, generator: Any, tensor: Tensor, to: tuple[Any, ...], *numbers: float) -> Any:
+    """Samples for `to`, the samplers of the tensor's device, a shape and a dtype; by the CPU's where they lack the law."""
+    sampling, shape, dtype = to
+    on_the_host, own = getattr(_variates(), law), getattr(sampling, law, None)
+    if own is None:
+        return on_the_host(_source(generator, tensor), shape, dtype, *numbers)
+    on_the_host(Generator(), 0, dtype, *numbers)  # refuses dtypes and numbers that it has none for
+    return own(source(generator), shape, dtype, *numbers)
+
+
 @composite("random", random=True, nondifferentiable=INDEPENDENT, accepts="integer floating")
 def geometric_(input: Tensor, p: float, *, generator: Any = None) -> Tensor:
     """Fill with the number of trials up to the first success of probability p.
@@ -181,8 +193,7 @@ def geometric_(input: Tensor, p: float, *, generator: Any = None) -> Tensor:
     >>> bool((tenfold.zeros(2).geometric_(0.5) >= 1).all())
     True
     """
-    draw = _variates().geometric
-    return fill("geometric_", input, lambda s, shape, dtype: draw(_source(generator, input), shape, dtype, p))
+    return fill("geometric_", input, lambda *to: _variate("geometric", generator, input, to, p))
 
 
 @composite("random", random=True, nondifferentiable=INDEPENDENT)
@@ -193,8 +204,7 @@ def cauchy_(input: Tensor, median: float = 0.0, sigma: float = 1.0, *, generator
     >>> tenfold.zeros(2).cauchy_().shape
     tenfold.Size([2])
     """
-    draw = _variates().cauchy
-    return fill("cauchy_", input, lambda s, shape, dtype: draw(_source(generator, input), shape, dtype, median, sigma))
+    return fill("cauchy_", input, lambda *to: _variate("cauchy", generator, input, to, median, sigma))
 
 
 @composite("random", random=True, nondifferentiable=INDEPENDENT, accepts="floating")
@@ -205,8 +215,7 @@ def log_normal_(input: Tensor, mean: float = 1.0, std: float = 2.0, *, generator
     >>> bool((tenfold.zeros(2).log_normal_() > 0).all())
     True
     """
-    draw = _variates().log_normal
-    return fill("log_normal_", input, lambda s, shape, dtype: draw(_source(generator, input), shape, dtype, mean, std))
+    return fill("log_normal_", input, lambda *to: _variate("log_normal", generator, input, to, mean, std))
 
 
 @composite("random", method=None, random=True, nondifferentiable=INDEPENDENT)

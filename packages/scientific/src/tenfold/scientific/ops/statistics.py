@@ -252,7 +252,7 @@ def cov(input: Tensor, *, correction: int = 1, fweights: Tensor | None = None, a
     count: Any
     if weights is None:
         count = rows.shape[1]
-        average = sum(rows, 1, True) / count
+        average = mean(rows, 1, True) if rows.dtype.category > 1 else sum(rows, 1, True) / count
         scale = count - correction
     else:
         count = sum(weights)

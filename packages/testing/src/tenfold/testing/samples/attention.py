@@ -86,6 +86,21 @@ def _dropped(make: Make) -> Iterator[Sample]:
     yield Sample(*_three(make, SIZES[2], "transposed"), None, _words(make), 1.0, True, None, note="all are dropped")
 
 
+@samples("fused_attention_weights", dtypes=FLOATS, related=SAVED)
+def _weights(make: Make) -> Iterator[Sample]:
+    for size in SIZES[2:]:
+        T, S = size[1:3]
+        for mask in (None, _mask(make, T, S), make(T, S)):
+            for words, average, wide in ((None, True, False), (_words(make), False, True), (_words(make), True, False)):
+                q, k, v = _three(make, size)
+                sums = op.fused_attention(q, k, v, mask, False, None)[1]
+                note = f"{_note(size)}{', mean' * average}{', dropout' * (words is not None)}"
+                yield Sample(q, k, sums, mask, words, 0.4 * (words is not None), average, wide, note=note)
+    q, k, v = _three(make, SIZES[2], "transposed")
+    sums = op.fused_attention(q, k, v, None, False, None)[1]
+    yield Sample(q, k, sums, None, None, 0.0, True, False, note="strided memory")
+
+
 @samples("fused_dropped_attention_grad", dtypes=FLOATS, related=SAVED)
 def _dropped_grad(make: Make) -> Iterator[Sample]:
     for size in SIZES:
@@ -109,6 +124,7 @@ def _attention_errors(make: Make) -> Iterator[ErrorSample]:
 
 @error_samples("fused_attention")
 @error_samples("fused_attention_grad")
+@error_samples("fused_attention_weights")
 @error_samples("fused_dropped_attention")
 @error_samples("fused_dropped_attention_grad")
 def _no_tensor(make: Make) -> Iterator[ErrorSample]:

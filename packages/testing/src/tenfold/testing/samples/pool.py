@@ -252,6 +252,20 @@ for _n in (2, 3):
     error_samples(f"fractional_max_pool{_n}d")(_fractional_errors(_n))
 
 
+@samples("fused_fractional_max_pool", dtypes=FLOATS)
+def _fractional_windows(make: Make) -> Iterator[Sample]:
+    for size, taps, outs in (((6, 5), (2, 3), (3, 2)), ((5, 4), (2, 2), (1, 3)), ((6, 5, 4), (2, 1, 2), (2, 3, 2))):
+        spots = make(3, 2, len(size), low=0.1, high=0.9)
+        yield Sample(make(3, 2, *size, distinct=True), spots, taps, outs)
+        yield Sample(make(2, *size, distinct=True), spots, taps, outs, note="unbatched")
+        yield Sample(make(3, 2, *size, distinct=True, layout="transposed"), spots, taps, outs, note="strided memory")
+
+
+@error_samples("fused_fractional_max_pool")
+def _fractional_windows_errors(make: Make) -> Iterator[ErrorSample]:
+    yield ErrorSample([1.0], make(1, 1, 2), (2, 2), (1, 1), error=TypeError, match="argument")
+
+
 # Back
 
 

@@ -8,7 +8,7 @@ from typing import Any
 
 MODULES = (
     "rows", "long_rows", "steps", "many", "draws", "convolutions", "depthwise", "pools", "channels", "attentions",
-    "attention_gradients", "decoding",
+    "attention_gradients", "attention_weights", "decoding",
     "exchanges", "places", "segments", "joins", "sorting", "selecting", "reductions", "scans", "totals", "picks", "dropping",
     "recurrence", "groups", "pairs", "regions", "sampled", "columns", "soft_targets", "parameters",
     "margins", "all_pairs", "bags", "scaling",

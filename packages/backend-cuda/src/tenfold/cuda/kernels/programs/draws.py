@@ -36,7 +36,9 @@ def draw_samples(
     out_ptr, words_ptr, seed, offset, count, a, b, LAW: tl.constexpr, DOUBLE: tl.constexpr, PLACED: tl.constexpr,
     BLOCK: tl.constexpr,
 ):  # fmt: skip
-    """LAW 0: uniform in [a, b); 1: normal, mean a, deviation b; 2: 1 with probability a; 3: exponential, rate a."""
+    """LAW 0: uniform in [a, b); 1: normal, mean a, deviation b; 2: 1 with probability a; 3: exponential, rate a; 4: Cauchy,
+    median a, scale b; 5: geometric, where a is the logarithm of what a failure's probability is; 6: exponentials of 1.
+    """
     wide: tl.constexpr = tl.float64 if DOUBLE else tl.float32
     each: tl.constexpr = 2 if DOUBLE else 4
     program = tl.program_id(0).to(tl.int64)
@@ -57,7 +59,7 @@ def draw_samples(
         result = a + unit * (b - a)
         kept = result.to(out_ptr.dtype.element_ty).to(wide)
         result = tl.where(kept >= b, a, result)  # rounding reached the open end
-    if LAW == 1:
+    if LAW == 1 or LAW == 6:
         if DOUBLE:
             u = (first.to(tl.uint32, bitcast=True).to(tl.uint64) << 32) | second.to(tl.uint32, bitcast=True).to(tl.uint64)
             v = (third.to(tl.uint32, bitcast=True).to(tl.uint64) << 32) | fourth.to(tl.uint32, bitcast=True).to(tl.uint64)
@@ -71,10 +73,19 @@ def draw_samples(
         # The second of a pair is the sine: the cosine a quarter of a turn later.
         angle = (turn - 0.25 * (k % 2).to(wide)) * 6.283185307179586
         result = a + b * tl.sqrt(-2.0 * tl.log(part)) * tl.cos(angle)
+    if LAW == 6:
+        result = tl.exp(result)
     if LAW == 2:
         result = (unit < a).to(wide)
     if LAW == 3:
         result = -tl.log(1.0 - unit) / a
+    if LAW == 4:  # the tangent by the distance from the nearer pole, which no rounding moves to or beyond it
+        least: tl.constexpr = 2.220446049250313e-16 if DOUBLE else 1.1920928955078125e-07
+        angle = tl.maximum(tl.where(unit > 0.5, 1.0 - unit, unit), least) * 3.141592653589793
+        tangent = tl.cos(angle) / tl.sin(angle)
+        result = a + b * tl.where(unit > 0.5, tangent, -tangent)
+    if LAW == 5:
+        result = tl.maximum(tl.ceil(tl.log(1.0 - unit) / a), 1.0)
     place = program * (each * BLOCK) + k * BLOCK + lane[None, :]
     tl.store(out_ptr + place, result.to(out_ptr.dtype.element_ty), place < count)
 

@@ -172,6 +172,47 @@ def largest_of_adaptive_windows(
     tl.store(index_ptr + i, where.to(tl.int64), mask)
 
 
+@triton.jit
+def fractional_start(o, u, outputs, size, TAPS: tl.constexpr):
+    """Where window o begins, of windows that are spread evenly from u on, and the last of which ends at the border."""
+    alpha = tl.cast(size - TAPS, tl.float64) / tl.cast(tl.maximum(outputs - 1, 1), tl.float64)
+    start = tl.floor((o.to(tl.float64) + u) * alpha) - tl.floor(u * alpha)
+    inside = tl.minimum(tl.maximum(start, 0.0), (size - TAPS).to(tl.float64))  # of numbers that are none of [0, 1), too
+    return tl.where(o == outputs - 1, size - TAPS, inside.to(tl.int32))
+
+
+def largest_of_fractional_windows(
+    out_ptr, index_ptr, x_ptr, u_ptr, count, channels, x_depth, x_height, x_width, o_depth, o_height, o_width, x_n, x_c, x_d,
+    x_h, x_w, DOUBLE: tl.constexpr, LAST: tl.constexpr, TAPS_D: tl.constexpr, TAPS_H: tl.constexpr, TAPS_W: tl.constexpr,
+    TWO: tl.constexpr, BLOCK: tl.constexpr,
+):  # fmt: skip
+    """`largest_of_windows` for windows that begin where a plane's random numbers say; TWO: of the width and of the height."""
+    wide: tl.constexpr = tl.float64 if DOUBLE else tl.float32
+    i = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    mask = i < count
+    n, c, d, h, w = position(i, channels, o_depth, o_height, o_width, LAST)
+    base = x_ptr + n.to(tl.int64) * x_n + c.to(tl.int64) * x_c
+    of_plane = u_ptr + (n * channels + c) * (2 if TWO else 3)
+    first = tl.load(of_plane, mask, other=0.0).to(tl.float64)
+    second = tl.load(of_plane + 1, mask, other=0.0).to(tl.float64)
+    last = first if TWO else tl.load(of_plane + 2, mask, other=0.0).to(tl.float64)
+    first_d = d * 0 if TWO else fractional_start(d, first, o_depth, x_depth, TAPS_D)
+    first_h = fractional_start(h, second, o_height, x_height, TAPS_H)
+    first_w = fractional_start(w, last, o_width, x_width, TAPS_W)
+    best = tl.zeros([BLOCK], wide)
+    where = tl.full([BLOCK], -1, tl.int32)
+    for tap in range(TAPS_D * TAPS_H * TAPS_W):
+        sd = first_d + tap // (TAPS_H * TAPS_W)
+        sh = first_h + tap // TAPS_W % TAPS_H
+        sw = first_w + tap % TAPS_W
+        x = tl.load(base + (sd * x_d + sh * x_h + sw * x_w), mask, other=0.0).to(wide)
+        better = (where < 0) | (x > best) | (x != x)
+        best = tl.where(better, x, best)
+        where = tl.where(better, (sd * x_height + sh) * x_width + sw, where)
+    tl.store(out_ptr + i, best.to(out_ptr.dtype.element_ty), mask)
+    tl.store(index_ptr + i, where.to(tl.int64), mask)
+
+
 def adaptive_means(
     out_ptr, x_ptr, count, channels, x_depth, x_height, x_width, o_depth, o_height, o_width, x_n, x_c, x_d, x_h, x_w,
     GRADIENT: tl.constexpr, DOUBLE: tl.constexpr, LAST: tl.constexpr, TAPS_D: tl.constexpr, TAPS_H: tl.constexpr,

@@ -71,6 +71,10 @@ def mapped(x, power, MAP: tl.constexpr):
         x = tl.exp2(tl.log2(tl.abs(x)) * power)
     if MAP == "known":
         x = tl.where(x == x, x, 0.0)
+    if MAP == "equal to 0":
+        x = tl.where(x == 0, 1.0, 0.0)
+    if MAP == "1 for 0":
+        x = tl.where(x == 0, 1.0, x)
     return x
 
 
@@ -261,7 +265,7 @@ def reduction(  # noqa: C901 - all folds
         else:
             x = mapped(x.to(REAL), power, MAP)
         if FOLD == "sum":
-            if MAP == "power":
+            if MAP == "power" or MAP == "equal to 0":
                 x = tl.where(inside, x, 0.0)
             a += x.to(LANE)
         if FOLD == "product":

@@ -45,10 +45,25 @@ def _pool(
     if samples is None:
         samples = tf.rand(*(lead if len(lead) == 2 else (1, *lead)), n, dtype=input.dtype, device=input.device)
     samples = _checked_samples(samples, input, n)
+    return fused_fractional_max_pool(input, samples, kernel, outs)
+
+
+@composite("pool", method=None)
+def fused_fractional_max_pool(
+    input: Tensor, samples: Tensor, kernel_size: tuple[int, ...], output_size: tuple[int, ...]
+) -> tuple[Tensor, Tensor]:
+    """The largest element of each window and its index in the flattened plane, for random numbers (N, C, n) of n dimensions.
+
+    >>> import tenfold
+    >>> tenfold.op.fused_fractional_max_pool(tenfold.arange(9.0).view(1, 3, 3), tenfold.zeros(1, 1, 2), (2, 2), (1, 1))
+    (tensor([[[8.]]]), tensor([[[8]]]))
+    """
+    n = len(kernel_size)
+    sizes, lead = tuple(input.shape[-n:]), tuple(input.shape[:-n])
     P = prod(lead)
     samples = samples[: prod(lead[:-1])].reshape(P, n)  # of a longer batch, the first
     index = tf.zeros(P, 1, 1, dtype=tf.int64, device=input.device)
-    for axis, (size, out, k) in enumerate(zip(sizes, outs, kernel, strict=True)):
+    for axis, (size, out, k) in enumerate(zip(sizes, output_size, kernel_size, strict=True)):
         # Of two dimensions the last one has the first random number, of three the first one has it.
         starts = _starts(samples[:, 1 - axis if n == 2 else axis], size, out, k)
         at = tf.arange(k, device=input.device).view(1, 1, k, 1, 1) + starts.view(P, 1, 1, 1, out)
@@ -56,7 +71,7 @@ def _pool(
         joined = index.view(P, taps, 1, places, 1) * size + at
         index = joined.reshape(P, taps * k, places * out)
     values, best = _largest(input.reshape(P, prod(sizes)), index)
-    return values.reshape(*lead, *outs), best.reshape(*lead, *outs)
+    return values.reshape(*lead, *output_size), best.reshape(*lead, *output_size)
 
 
 def _each(name: str, n: int, what: str, given: Any) -> tuple[int, ...]:

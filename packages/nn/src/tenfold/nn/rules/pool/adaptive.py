@@ -1,4 +1,4 @@
-"""Gradients of adaptive pooling."""
+"""Gradients of adaptive and fractional pooling."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from typing import Any
 
 from tenfold.autograd.gradients import gradient, gradients
 from tenfold.nn.ops.pool.adaptive import adaptive_avg_pool, adaptive_avg_pool_grad, adaptive_max_pool
+from tenfold.nn.ops.pool.fractional import fused_fractional_max_pool
 from tenfold.nn.ops.pool.windows import max_pool_grad
 
 
@@ -31,3 +32,8 @@ gradient(
 @gradients(adaptive_max_pool, "input")
 def _adaptive_max_pool(g: Any, input_shape: Any, out1: Any, output_size: Any) -> Any:
     return (max_pool_grad(_some(g[0], len(output_size)), out1, input_shape, len(output_size)),)
+
+
+@gradients(fused_fractional_max_pool, "input", node="FractionalMaxPoolBackward0", results=(0,))
+def _fractional_max_pool(g: Any, input_shape: Any, out1: Any, kernel_size: Any) -> Any:
+    return (max_pool_grad(g[0], out1, input_shape, len(kernel_size)),)
