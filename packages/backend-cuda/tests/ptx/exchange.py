@@ -13,7 +13,7 @@ from ptx.values import TYPES, U32, U64, typed
 LANES = np.arange(32)
 
 
-class Divergence(RuntimeError):
+class Divergence(Exception):
     """Lanes that an instruction of a whole warp waits for are elsewhere."""
 
 

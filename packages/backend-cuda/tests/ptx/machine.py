@@ -18,7 +18,7 @@ from ptx.values import BYTE, U8, U32, U64, typed
 SPINNING = 1 << 16  # rounds of a loop after which lanes elsewhere, for which it may wait, come first once
 
 
-class Deadlock(RuntimeError):
+class Deadlock(Exception):
     """Lanes wait at a barrier that others never reach."""
 
 

@@ -13,6 +13,7 @@ from ptx.spans import MemoryFault, gather, scatter
 from ptx.translation import SHARED_BASE
 from ptx.values import BOOL, TYPES, U64, UNSIGNED, typed
 
+WINDOWS = {"shared": 1 << 48, "local": 1 << 49}  # of generic addresses, beyond those of the process
 SPACES = ("global", "shared", "local", "param", "const")
 
 
@@ -54,16 +55,17 @@ def lanes_and_addresses(machine, address, space="global"):
     if machine.mask is not None:
         lanes = np.flatnonzero(machine.mask)
         return lanes, machine.full(found).reshape(-1)[lanes], None
-    if found.size == 1 and space in ("global", "generic", "const"):
+    if found.size == 1 and space in ("global", "const"):
         return np.zeros(1, np.int64), found.reshape(-1), (1, 1)
-    if found.shape[1] == 1 and space != "local":
+    if found.shape[1] == 1 and space not in ("local", "generic"):
         return np.arange(blocks) * threads, np.broadcast_to(found, (blocks, 1)).reshape(-1), (blocks, 1)
     return np.arange(machine.lanes), machine.full(found).reshape(-1), machine.shape
 
 
 def load(machine, space, lanes, addresses, size, count):
     """Of each lane `count` words of a size: a list of arrays."""
-    if space in ("global", "const", "generic"):
+    space, addresses = concrete(space, addresses)
+    if space in ("global", "const"):
         machine.memory.check(addresses, size * count, "load")
         return [gather(addresses + U64.type(size * i), size) for i in range(count)]
     window = Window(machine, space)
@@ -73,7 +75,8 @@ def load(machine, space, lanes, addresses, size, count):
 
 def store(machine, space, lanes, addresses, values, count):
     size = values[0].dtype.itemsize
-    if space in ("global", "generic"):
+    space, addresses = concrete(space, addresses)
+    if space == "global":
         machine.memory.check(addresses, size * count, "store")
         for i, value in enumerate(values):
             scatter(addresses + U64.type(size * i), value)
@@ -82,6 +85,14 @@ def store(machine, space, lanes, addresses, values, count):
     places, words = window.places(lanes, addresses, size * count, size * count) // size, window.words(size)
     for i, value in enumerate(values):
         words[places + i] = value
+
+
+def concrete(space, addresses):
+    """The space that generic addresses lie in, and addresses there: of one access all lanes' are in the same."""
+    if space != "generic":
+        return space, addresses
+    found = next((name for name, base in WINDOWS.items() if len(addresses) and int(addresses[0]) >> 48 == base >> 48), "global")
+    return found, addresses - U64.type(WINDOWS.get(found, 0))
 
 
 def scattered(machine, lanes, value, shape):
@@ -191,12 +202,12 @@ def _unpacked(code, to, given, kind):
     return run
 
 
-@operation("cvta", "mapa")
-def _to_generic(instruction, code):
-    """Addresses of global memory are generic ones; those of the other spaces stay what they are, and are told by their size."""
-    if "to" not in instruction.parts and space_of(instruction.parts) not in ("global", "const", "param"):
-        raise NotImplementedError("generic addresses of shared or local memory")
+@operation("cvta")
+def _generic(instruction, code):
+    """Addresses of global memory are generic ones; those of other spaces are in a window."""
     to, given = instruction.operands
     slot, write = code.slot(given, "u64"), code.writer(to)
-    return lambda machine: write(machine, typed(machine.R[slot], U64))
-
+    base = U64.type(WINDOWS.get(space_of(instruction.parts), 0))
+    if "to" in instruction.parts:
+        return lambda machine: write(machine, typed(machine.R[slot], U64) - base)
+    return lambda machine: write(machine, typed(machine.R[slot], U64) + base)

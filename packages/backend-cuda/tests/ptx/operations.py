@@ -22,7 +22,7 @@ from typing import Any
 OPERATIONS: dict[str, Callable[[Any, Any], Callable[[Any], None]]] = {}
 
 
-class Unsupported(NotImplementedError):
+class Unsupported(Exception):
     """An instruction that the emulator does not know."""
 
 

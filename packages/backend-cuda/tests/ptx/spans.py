@@ -14,7 +14,7 @@ _EVERYTHING = (ctypes.c_uint8 * ((1 << 47) - _FIRST)).from_address(_FIRST)
 WORDS = {size: np.frombuffer(_EVERYTHING, dtype, (1 << 47) // size - 16) for size, dtype in UNSIGNED.items()}
 
 
-class MemoryFault(RuntimeError):
+class MemoryFault(Exception):
     """An access that the hardware refuses, or that is outside of what the launch was given."""
 
 
