@@ -14,7 +14,9 @@ from ptx.parser import Address, Function, Instruction, parse
 from ptx.values import POISON, TYPES, U32, U64, filled, number, typed
 
 SHARED_BASE = 1024  # where a block's shared memory begins in its window, as on GPUs of 9.0
-MODULES = ("integers", "floats", "conversions", "comparisons", "memory", "atomics", "exchange", "matrices", "asynchronous")
+MODULES = (
+    "integers", "floats", "conversions", "comparisons", "memory", "atomics", "exchange", "matrix_units", "copies", "warpgroup_units",
+)  # fmt: skip
 
 
 @cache
