@@ -174,6 +174,9 @@ def test_sums_at_one_place():
     check(lambda i, x: tenfold.zeros(5, device=x.device).scatter_add(0, i, x[:, 0]), at, x, scale=8)
     check(lambda i: i.bincount(minlength=9), at)
     check(lambda i: i.unique(), at)
+    few = at[:5]  # as many places as values
+    for own in (True, False):
+        check(lambda i, x, own=own: tenfold.ones(5, device=x.device).scatter_reduce(0, i, x[:5, 0], "prod", include_self=own), few, x)
 
 
 @pytest.mark.parametrize("dtype", [tenfold.float32, tenfold.bfloat16], ids=lambda d: d.name)
