@@ -19,7 +19,7 @@ from typing import Any
 
 import numpy as np
 from ptx.machine import Machine
-from ptx.spans import Spans
+from ptx.spans import MemoryFault, Spans
 from ptx.translation import Program
 
 from tenfold.cpu.backend import address, owner_of
@@ -29,6 +29,7 @@ from tenfold.cuda.launch import FORMATS, divisible_by_16
 
 MOST_LANES = 1 << 15  # that run at once
 MOST_BYTES = 1 << 28  # of registers, if all of them differ from lane to lane
+SHARED = {80: 163 << 10, 90: 227 << 10}  # bytes of shared memory that a block may ask for, by compute capability
 
 
 class Loaded:
@@ -114,7 +115,10 @@ class CompiledRuntime(interpreter.InterpretedRuntime):
         key = (kernel, signature, divisible)
         found = self.loaded.get(key)
         if found is None:
-            found = self.loaded[key] = Loaded(compile_for(self.capability, kernel, signature, divisible), signature)
+            found = Loaded(compile_for(self.capability, kernel, signature, divisible), signature)
+            if found.shared > SHARED[self.capability]:
+                raise MemoryFault(f"{kernel.name}: {found.shared} bytes of shared memory, more than a block may ask for")
+            self.loaded[key] = found
         return found
 
 
