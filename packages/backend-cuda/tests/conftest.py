@@ -22,8 +22,6 @@ if not HAS_GPU and importlib.util.find_spec("triton") is None:  # it has wheels 
 
 def pytest_addoption(parser):
     parser.addoption("--check-memory", action="store_true", help="look at every load and store of a kernel (checked_memory.py)")
-
-
     parser.addoption(
         "--compiled", nargs="?", type=int, const=90, default=0, help="run the kernels' compiled code on the CPU (ptx/emulated.py)"
     )

@@ -18,6 +18,7 @@ from math import prod
 from typing import Any
 
 import numpy as np
+from ptx.compiling import ptx_for
 from ptx.machine import Machine
 from ptx.spans import MemoryFault, Spans
 from ptx.translation import Program
@@ -35,9 +36,9 @@ SHARED = {80: 163 << 10, 90: 227 << 10}  # bytes of shared memory that a block m
 class Loaded:
     """A compiled kernel with its program: as launch.Loaded, of which the launches are run here."""
 
-    def __init__(self, compiled: Any, signature: tuple[str, ...]) -> None:
-        self.shared, self.threads = int(compiled.metadata.shared), 32 * int(compiled.metadata.num_warps)
-        self.program = Program(compiled.asm["ptx"], self.shared)
+    def __init__(self, text: str, metadata: Any, signature: tuple[str, ...]) -> None:
+        self.shared, self.threads = int(metadata.shared), 32 * int(metadata.num_warps)
+        self.program = Program(text, self.shared)
         self.packing = struct.Struct("<" + "".join(FORMATS.get(kind, "Q") for kind in signature) + "QQ")
         self.parameters = []
         code = self.program.codes[self.program.name]
@@ -110,12 +111,10 @@ class CompiledRuntime(interpreter.InterpretedRuntime):
             loaded.run(values, grid, memory)
 
     def load(self, kernel: Any, signature: tuple[str, ...], divisible: tuple[int, ...]) -> Loaded:
-        from tenfold.cuda.compilation import compile_for  # with the first kernel, as it needs Triton
-
         key = (kernel, signature, divisible)
         found = self.loaded.get(key)
         if found is None:
-            found = Loaded(compile_for(self.capability, kernel, signature, divisible), signature)
+            found = Loaded(*ptx_for(self.capability, kernel, signature, divisible), signature)
             if found.shared > SHARED[self.capability]:
                 raise MemoryFault(f"{kernel.name}: {found.shared} bytes of shared memory, more than a block may ask for")
             self.loaded[key] = found

@@ -34,7 +34,6 @@ class Machine:
         self.mask: np.ndarray | None = None  # of the lanes that run; None: all
         self.carry: Any = None
         self.alive = np.ones(self.shape, bool)
-        self.ended = False  # whether some lane has
         self.shared_bytes = program.shared_bytes
         self.shared = np.full((len(blocks), max(16, program.shared_bytes)), BYTE, U8)
         self.local = np.full((self.lanes, program.local_bytes), BYTE, U8)
@@ -94,6 +93,7 @@ class Flow:
         self.machine, self.blocks = machine, blocks
         self.pending: dict[int, np.ndarray] = {}
         self.waiting: list[tuple[int, int, int, np.ndarray]] = []  # (barrier, threads, place, lanes)
+        self.held: dict[int, np.ndarray] = {}  # by place: lanes that wait for the others of their warp
 
     def run(self, mask: np.ndarray, kernel: bool) -> None:
         self.kernel, self.rounds = kernel, 0
@@ -103,8 +103,9 @@ class Flow:
             if self.rounds > SPINNING and len(self.pending) > 1:
                 place, self.rounds = sorted(self.pending)[1], 0
             self.follow(place, self.pending.pop(place))
-            if not self.pending and self.waiting:
+            if not self.pending and (self.waiting or self.held):
                 names = [f"{len(np.unique(np.nonzero(m)[0]))} blocks at barrier {b}" for b, _, _, m in self.waiting]
+                names += [f"{int(m.sum())} lanes at {self.blocks[p].instructions[0]}" for p, m in self.held.items()]
                 raise Deadlock(f"{self.machine.program.name}: {', '.join(names)}, which not all threads reach")
 
     def follow(self, place: int, mask: np.ndarray) -> None:
@@ -113,6 +114,12 @@ class Flow:
         while True:
             machine.mask = None if np.count_nonzero(mask) == machine.lanes else mask
             block = self.blocks[place]
+            if block.gathers and machine.mask is not None:
+                found = self.whole(place, mask)
+                if found is None:
+                    return
+                mask = found
+                machine.mask = None if np.count_nonzero(mask) == machine.lanes else mask
             self.execute(block)
             if block.end in ("return", "branch"):
                 taken, others = self.divide(block, mask)
@@ -145,6 +152,19 @@ class Flow:
             if self.pending and (min(self.pending) <= place or self.rounds > SPINNING):
                 self.join(place, mask)
                 return
+
+    def whole(self, place: int, mask: np.ndarray) -> np.ndarray | None:
+        """The lanes of warps that have all come to a place, but for those that have ended; the others are held."""
+        if place in self.held:
+            mask = mask | self.held.pop(place)
+        here = mask.reshape(-1, 32)
+        complete = (here == self.machine.alive.reshape(-1, 32)).all(1)
+        if self.kernel and not complete.all():
+            left = here & ~complete[:, None]
+            if left.any():
+                self.held[place] = left.reshape(mask.shape)
+                mask = (here & complete[:, None]).reshape(mask.shape)
+        return mask if mask.any() else None
 
     def execute(self, block: Block) -> None:
         i, machine = -1, self.machine
@@ -179,9 +199,10 @@ class Flow:
         if not self.kernel:
             return
         self.machine.alive &= ~mask
-        self.machine.ended = True
         if self.waiting:
             self.release()
+        for place in list(self.held):  # who waited for these waits no longer
+            self.join(place, self.held.pop(place))
 
     def arrive(self, block: Block, place: int, mask: np.ndarray) -> bool:
         """Lanes come to a barrier: whether all of them may go on at once."""

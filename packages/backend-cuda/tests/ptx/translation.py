@@ -14,6 +14,7 @@ from ptx.parser import Address, Function, Instruction, parse
 from ptx.values import POISON, TYPES, U32, U64, filled, number, typed
 
 SHARED_BASE = 1024  # where a block's shared memory begins in its window, as on GPUs of 9.0
+WHOLE = ("shfl", "vote", "match", "redux", "elect", "ldmatrix", "stmatrix", "movmatrix", "mma", "wgmma")  # run by whole warps
 MODULES = (
     "integers", "floats", "conversions", "comparisons", "memory", "atomics", "exchange", "matrix_units", "copies", "warpgroup_units",
 )  # fmt: skip
@@ -42,6 +43,7 @@ class Block:
     guard: int | None = None
     unless: bool = False
     slots: tuple = ()
+    gathers: bool = False  # whether an instruction in it is of whole warps: its lanes wait for each other before
 
 
 class Program:
@@ -197,6 +199,7 @@ class Code:
             raise
         if run is nothing:
             return
+        block.gathers |= item.parts[0] in WHOLE or item.opcode.startswith("bar.warp")
         block.runs.append(run if item.guard is None else guarded(run, self.registers[item.guard], item.unless))
         block.instructions.append(item)
 
