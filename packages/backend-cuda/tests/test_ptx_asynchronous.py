@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+
+pytest.importorskip("triton")  # of which the emulator runs what it compiles
+
 from ptx.machine import Machine
 from ptx.spans import MemoryFault, Spans
 from ptx.translation import Program
