@@ -29,6 +29,7 @@ from tenfold.cuda.kernels.generation import BLOCK
 from tenfold.cuda.launch import FORMATS, divisible_by_16
 
 MOST_LANES = 1 << 15  # that run at once
+MOST_BLOCKS = 2**31 - 1, 65535, 65535  # of a grid
 MOST_BYTES = 1 << 28  # of registers, if all of them differ from lane to lane
 SHARED = {80: 163 << 10, 90: 227 << 10}  # bytes of shared memory that a block may ask for, by compute capability
 
@@ -53,6 +54,8 @@ class Loaded:
             start = address(words)
             memory.add(start, start + words.nbytes)
         grid = (*grid, 1, 1)[:3]
+        if not all(0 < n <= most for n, most in zip(grid, MOST_BLOCKS)):
+            raise ValueError(f"{program.name}: a grid of {grid} blocks, of which there is one at least and {MOST_BLOCKS} at most")
         each = MOST_BYTES // (8 * len(program.initial) * self.threads)
         each = max(1, min(MOST_LANES // self.threads, each))
         for first in range(0, prod(grid), each):
