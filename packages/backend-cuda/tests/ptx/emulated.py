@@ -61,6 +61,7 @@ class Loaded:
         for first in range(0, prod(grid), each):
             blocks = np.arange(first, min(first + each, prod(grid)))
             machine = Machine(program, blocks, grid, self.threads, memory)
+            machine.parameters = np.frombuffer(bits, np.uint8)
             for slot, offset, dtype in self.parameters:
                 machine.R[slot] = np.frombuffer(bits, dtype, 1, offset).reshape(1, 1)
             machine.run()

@@ -33,6 +33,7 @@ class Machine:
         self.R = list(program.initial)
         self.mask: np.ndarray | None = None  # of the lanes that run; None: all
         self.carry: Any = None
+        self.parameters = np.zeros(0, U8)  # the launch's arguments, 8 bytes each
         self.alive = np.ones(self.shape, bool)
         self.shared_bytes = program.shared_bytes
         self.shared = np.full((len(blocks), max(16, program.shared_bytes)), BYTE, U8)

@@ -129,10 +129,26 @@ def _load(instruction, code):
 
 
 def _parameter(code, to, place: Address, kind):
+    if place.base not in code.parameters:
+        return _chosen_parameter(code, to, place, kind)
     slot, write, dtype = code.parameters[place.base], code.writer(to), TYPES[kind]
     if place.offset:
         raise NotImplementedError("parameters with parts")
     return lambda machine: write(machine, typed(machine.R[slot], dtype))
+
+
+def _chosen_parameter(code, to, place: Address, kind):
+    """Of a parameter whose address was computed."""
+    address, write, dtype = code.address(place), code.writer(to), TYPES[kind]
+
+    def run(machine):
+        places = address(machine).astype(np.int64) // dtype.itemsize
+        words = machine.parameters.view(dtype)
+        if machine.mask is not None:  # lanes that do not run have any address
+            places = np.where(machine.mask, places, 0)
+        write(machine, words[places])
+
+    return run
 
 
 @operation("st")

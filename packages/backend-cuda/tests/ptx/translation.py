@@ -101,6 +101,7 @@ class Code:
         self.registers = {name: program.new(POISON[bits]) for name, bits in function.registers.items()}
         self.constants: dict[Any, int] = {}
         variables = [*function.parameters, *function.results, *[v for v in function.variables if v.space == "param"]]
+        self.addressed = {v.name: 8 * i for i, v in enumerate(function.parameters)}  # each has 8 bytes of the machine's
         self.parameters = {v.name: program.new(POISON[max(16, v.size * 8)]) for v in variables}
 
     def bits(self, operand: str) -> int:
@@ -125,6 +126,8 @@ class Code:
             return program.specials[operand]
         if operand in program.symbols:
             return program.new(np.array([[program.symbols[operand]]], U32 if TYPES[kind].itemsize == 4 else U64))
+        if operand in self.addressed:
+            return program.new(np.array([[self.addressed[operand]]], U64))
         if operand == "WARP_SZ":
             return program.new(np.array([[32]], TYPES[kind]))
         value = number(operand, kind)

@@ -10,8 +10,9 @@ import warnings
 from collections.abc import Iterable
 from typing import Any
 
-# Contracting a * b + c is what CUDA's own compilers do; Triton's default changes between versions, so it is given.
-OPTIONS = {"enable_fp_fusion": True}
+# Contracting a * b + c is what CUDA's own compilers do; Triton's default changes between versions, so it is given. They also
+# keep subnormal numbers, which Triton has libdevice take for 0: x / 1e-40 would be x / 0.
+OPTIONS = {"enable_fp_fusion": True, "enable_reflect_ftz": False}
 _functions: dict[Any, Any] = {}
 
 
