@@ -7,6 +7,7 @@ import pytest
 from both_devices import both, drawn
 
 import tenfold
+from tenfold.cuda.kernels import heads, varlen
 from tenfold.nn import functional as F
 from tenfold.testing.tolerances import implementation
 
@@ -153,3 +154,14 @@ def test_what_kernels_do_not_serve_goes_another_way():
     compare(SIZES["one block"], tenfold.float64)
     compare(((3, 300),) * 3)
     assert F.scaled_dot_product_attention(*(tenfold.zeros(2, 0, 4, device="cuda"),) * 3).shape == (2, 0, 4)
+
+def test_rows_that_are_far_apart_are_copied():
+    """Programs compute with 32 bits where a row of their block lies."""
+    wide = np.empty((2, (1 << 24) + 1), np.float16)[:, :8]
+    wide[:] = np.arange(16).reshape(2, 8)
+    assert heads.heads_of(wide[None]).strides[2] == 8
+    np.testing.assert_array_equal(heads.heads_of(wide[None]).array[0, 0], wide)
+    assert varlen._as_heads(wide[:, None]).strides[0] == 16
+    near = np.empty((2, (1 << 24) - 1), np.float16)[:, :8]
+    assert heads.heads_of(near).strides[2] == (1 << 24) - 1
+    assert heads.heads_of(wide[:1]).strides[2] == (1 << 24) + 1  # there is no other row

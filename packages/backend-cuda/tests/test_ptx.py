@@ -124,6 +124,7 @@ def test_halves_are_rounded_once_to_even():
         ("clz.b32 {d}, {a}", np.uint32, lambda a, b: 32 - (a % 2**32).bit_length()),
         ("brev.b32 {d}, {a}", np.uint32, lambda a, b: int(f"{a % 2**32:032b}"[::-1], 2)),
         ("popc.b32 {d}, {a}", np.uint32, lambda a, b: (a % 2**32).bit_count()),
+        ("add.s16x2 {d}, {a}, {b}", np.uint32, lambda a, b: (a + b) % 2**16 | (((a >> 16) + (b >> 16)) % 2**16) << 16),
     ],
 )
 def test_whole_numbers(instruction, out, expected):

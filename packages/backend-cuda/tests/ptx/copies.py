@@ -6,6 +6,7 @@ Source: NVIDIA, "Parallel Thread Execution ISA", cp.async and its groups.
 from __future__ import annotations
 
 import numpy as np
+
 from ptx.asynchronous import POISON, Groups
 from ptx.memory import Window
 from ptx.operations import operation

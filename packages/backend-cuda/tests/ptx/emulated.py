@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 from ptx.compiling import ptx_for
 from ptx.machine import Machine
-from ptx.spans import Spans
+from ptx.spans import MemoryFault, Spans
 from ptx.translation import Program
 
 from tenfold.cpu.backend import address, owner_of
@@ -29,7 +29,9 @@ from tenfold.cuda.kernels.generation import BLOCK
 from tenfold.cuda.launch import FORMATS, divisible_by_16
 
 MOST_LANES = 1 << 15  # that run at once
+MOST_BLOCKS = 2**31 - 1, 65535, 65535  # of a grid
 MOST_BYTES = 1 << 28  # of registers, if all of them differ from lane to lane
+SHARED = {80: 163 << 10, 90: 227 << 10}  # bytes of shared memory that a block may ask for, by compute capability
 
 
 class Loaded:
@@ -52,6 +54,8 @@ class Loaded:
             start = address(words)
             memory.add(start, start + words.nbytes)
         grid = (*grid, 1, 1)[:3]
+        if not all(0 < n <= most for n, most in zip(grid, MOST_BLOCKS)):
+            raise ValueError(f"{program.name}: a grid of {grid} blocks, of which there is one at least and {MOST_BLOCKS} at most")
         each = MOST_BYTES // (8 * len(program.initial) * self.threads)
         each = max(1, min(MOST_LANES // self.threads, each))
         for first in range(0, prod(grid), each):
@@ -114,7 +118,10 @@ class CompiledRuntime(interpreter.InterpretedRuntime):
         key = (kernel, signature, divisible)
         found = self.loaded.get(key)
         if found is None:
-            found = self.loaded[key] = Loaded(*ptx_for(self.capability, kernel, signature, divisible), signature)
+            found = Loaded(*ptx_for(self.capability, kernel, signature, divisible), signature)
+            if found.shared > SHARED[self.capability]:
+                raise MemoryFault(f"{kernel.name}: {found.shared} bytes of shared memory, more than a block may ask for")
+            self.loaded[key] = found
         return found
 
 

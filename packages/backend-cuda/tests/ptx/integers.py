@@ -333,3 +333,20 @@ def _mask_of_bits(instruction, code):
 
     return run
 
+
+
+PAIRS = {"add": np.add, "min": np.minimum, "max": np.maximum}
+
+
+@operation(*[f"{name}.{sign}16x2" for name in PAIRS for sign in "su"])
+def _pairs(instruction, code):
+    """Two numbers of 16 bits in a register."""
+    name, kind = instruction.parts
+    to, a, b = instruction.operands
+    i, j, write, half = code.slot(a, "b32"), code.slot(b, "b32"), code.writer(to), TYPES[kind[:3]]
+
+    def run(machine):
+        x, y = (np.ascontiguousarray(typed(machine.R[s], U32))[..., None].view(half) for s in (i, j))
+        write(machine, PAIRS[name](x, y).view(U32)[..., 0])
+
+    return run

@@ -6,6 +6,7 @@ What they compute is in matrices.py. A warp of which not all threads are there i
 from __future__ import annotations
 
 import numpy as np
+
 from ptx import matrices
 from ptx.exchange import Divergence
 from ptx.memory import Window
@@ -32,7 +33,7 @@ def held(machine, slots, groups, dtype=U32, threads=matrices.THREADS):
 
 def hand_out(machine, writers, groups, values):
     """Write registers (groups, threads, registers) of the groups that run."""
-    count, threads, _ = values.shape
+    threads = values.shape[1]
     if groups is not None:
         found = np.zeros((machine.lanes // threads, *values.shape[1:]), values.dtype)
         found[groups] = values

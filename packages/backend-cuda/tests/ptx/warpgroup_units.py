@@ -6,6 +6,7 @@ Until then the registers that they go to hold what is no number, and what they r
 from __future__ import annotations
 
 import numpy as np
+
 from ptx.asynchronous import Groups
 from ptx.matrix_units import hand_out, held, whole
 from ptx.operations import nothing, operation
@@ -13,7 +14,16 @@ from ptx.spans import MemoryFault
 from ptx.translation import SHARED_BASE
 from ptx.values import POISON, U64, typed
 from ptx.warpgroups import (
-    ROWS, UNIT, described, left_of_registers, operand_of, product_of, registers_of_result, result_of_registers, units, wgmma,
+    ROWS,
+    UNIT,
+    described,
+    left_of_registers,
+    operand_of,
+    product_of,
+    registers_of_result,
+    result_of_registers,
+    units,
+    wgmma,
 )  # fmt: skip
 
 GROUP = 128

@@ -13,6 +13,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
+
 from ptx.matrices import THREADS, multiplied, numbers, registers, shape_of, size_of
 
 UNIT, LINES = 16, 8
@@ -119,4 +120,3 @@ def wgmma(product, a, b, added, scales=(1, 1)):
     """The result (groups, 64, N): a (groups, 64, K), b (groups, N, K), `added` (groups, 64, N), or 0; scales are 1 or -1."""
     sign = scales[0] * scales[1]
     return multiplied(sign * a if sign != 1 else a, b.swapaxes(1, 2), added, product.saturates)
-
