@@ -155,6 +155,7 @@ def test_what_kernels_do_not_serve_goes_another_way():
     compare(((3, 300),) * 3)
     assert F.scaled_dot_product_attention(*(tenfold.zeros(2, 0, 4, device="cuda"),) * 3).shape == (2, 0, 4)
 
+
 def test_rows_that_are_far_apart_are_copied():
     """Programs compute with 32 bits where a row of their block lies."""
     wide = np.empty((2, (1 << 24) + 1), np.float16)[:, :8]

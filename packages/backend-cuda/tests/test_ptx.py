@@ -303,7 +303,12 @@ def test_what_the_hardware_refuses_is_refused():
     x = np.zeros(256, np.float32)[1:]
     x = x[: 128 + 4 - x.ctypes.data // 4 % 4]
     with pytest.raises(MemoryFault, match="misaligned load of 16 bytes") as told:
-        run("ld.global.v4.b32 {%r4, %r5, %r6, %r7}, [%rd10+4];" if x.ctypes.data % 16 == 0 else "ld.global.v2.b64 {%rd4, %rd5}, [%rd10];", x)
+        run(
+            "ld.global.v4.b32 {%r4, %r5, %r6, %r7}, [%rd10+4];"
+            if x.ctypes.data % 16 == 0
+            else "ld.global.v2.b64 {%rd4, %rd5}, [%rd10];",
+            x,
+        )
     assert any("line" in note for note in told.value.__notes__)
     with pytest.raises(MemoryFault, match="outside of the launch's arrays: 1 of 32 lanes"):
         run("ld.global.b32 %r4, [%rd20+4];", np.zeros(32, np.float32))

@@ -82,7 +82,7 @@ def _set(instruction, code):
     result, kind = more[-2], more[-1]
     to, a, b = instruction.operands[:3]
     read, write, dtype = operands(code, (a, b), kind, "ftz" in more), code.writer(to), TYPES[result]
-    if kind.endswith("x2") or dtype.kind == "f" and dtype is not F32 or len(instruction.operands) > 3:
+    if kind.endswith("x2") or (dtype.kind == "f" and dtype is not F32) or len(instruction.operands) > 3:
         raise NotImplementedError(instruction.opcode)
     true = dtype.type(1) if dtype is F32 else ~dtype.type(0)
     return lambda machine: write(machine, np.where(compared(name, *read(machine)), true, dtype.type(0)))
@@ -122,4 +122,3 @@ def _testp(instruction, code):
         "normal": lambda x: np.isfinite(x) & (np.abs(x) >= tiny), "subnormal": lambda x: (np.abs(x) < tiny) & (x != 0),
     }  # fmt: skip
     return lambda machine: write(machine, tests[name](typed(machine.R[slot], dtype)))
-

@@ -18,7 +18,7 @@ MODES = ("rn", "rz", "rm", "rp")
 
 
 def to_integer(x, dtype):
-    """A float, already whole, as an integer: the nearest that there is; of a NaN 0, in 64 bits (from 64 or to 64) the highest bit."""
+    """A float, already whole, as the nearest integer that there is; a NaN is 0, or from 64 bits or to 64 the highest bit."""
     limits = np.iinfo(dtype)
     wide_nan = x.dtype is F64 or dtype.itemsize == 8
     x = x.astype(F64)
@@ -131,4 +131,3 @@ def _whole(x, kind, sat):
         low, high = max(limits.min, np.iinfo(x.dtype).min), min(limits.max, np.iinfo(x.dtype).max)
         x = np.clip(x, x.dtype.type(low), x.dtype.type(high))
     return x.astype(kind)
-

@@ -18,11 +18,11 @@ from math import prod
 from typing import Any
 
 import numpy as np
+
 from ptx.compiling import ptx_for
 from ptx.machine import Machine
 from ptx.spans import MemoryFault, Spans
 from ptx.translation import Program
-
 from tenfold.cpu.backend import address, owner_of
 from tenfold.cuda import interpreter, runtime
 from tenfold.cuda.kernels.generation import BLOCK
@@ -138,5 +138,3 @@ def use(capability: int = 90) -> CompiledRuntime:
     now = CompiledRuntime(capability)
     runtime.replace(now)
     return now
-
-

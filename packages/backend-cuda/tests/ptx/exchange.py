@@ -1,6 +1,6 @@
 """What lanes of a warp tell each other: shuffles, votes, matches and reductions.
 
-Source: PTX ISA, "Data Movement and Conversion Instructions: shfl.sync", "Parallel Synchronization and Communication Instructions".
+Source: PTX ISA, "Data Movement and Conversion Instructions: shfl.sync", "Parallel Synchronization and Communication".
 """
 
 from __future__ import annotations
@@ -188,5 +188,3 @@ def _elect(instruction, code):
 def _warp_barrier(instruction, code):
     slot = code.slot(instruction.operands[0], "b32")
     return lambda machine: together(machine, machine.R[slot])
-
-

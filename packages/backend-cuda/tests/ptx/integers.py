@@ -1,6 +1,6 @@
 """Arithmetic of whole numbers, bits and shifts.
 
-Source: PTX ISA, "Integer Arithmetic Instructions", "Extended-Precision Integer Arithmetic Instructions", "Logic and Shift Instructions".
+Source: PTX ISA, "Integer Arithmetic Instructions", "Extended-Precision Integer Arithmetic", "Logic and Shift Instructions".
 """
 
 from __future__ import annotations
@@ -332,7 +332,6 @@ def _mask_of_bits(instruction, code):
         write(machine, (((U64.type(1) << count) - U64.type(1)) << first).astype(U32))
 
     return run
-
 
 
 PAIRS = {"add": np.add, "min": np.minimum, "max": np.maximum}

@@ -70,7 +70,8 @@ class Machine:
             "%ctaid.x": block % x, "%ctaid.y": block // x % y, "%ctaid.z": block // (x * y),
             "%nctaid.x": one * self.grid[0], "%nctaid.y": one * self.grid[1], "%nctaid.z": one * self.grid[2],
             "%laneid": lane, "%warpid": thread // U32.type(32), "%nwarpid": one * (self.threads // 32),
-            "%lanemask_eq": one << lane, "%lanemask_lt": (one << lane) - one, "%lanemask_le": ((one << lane) - one) | (one << lane),
+            "%lanemask_eq": one << lane, "%lanemask_lt": (one << lane) - one,
+            "%lanemask_le": ((one << lane) - one) | (one << lane),
             "%lanemask_gt": ~(((one << lane) - one) | (one << lane)), "%lanemask_ge": ~((one << lane) - one),
             "%smid": block % 132, "%nsmid": one * 132, "%cluster_ctaid.x": one * 0, "%cluster_ctarank": one * 0,
             "%cluster_nctarank": one, "%cluster_nctaid.x": one, "%clusterid.x": block % x,
@@ -255,4 +256,3 @@ class Flow:
 
     def function_of(self, block: Block) -> str:
         return next(name for name, blocks in self.machine.program.blocks.items() if blocks is self.blocks)
-

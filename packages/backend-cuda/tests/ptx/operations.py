@@ -52,6 +52,6 @@ def nothing(machine: Any) -> None:
     """What has no effect on values."""
 
 
-@operation("membar", "fence", "nanosleep", "griddepcontrol", "prefetch", "discard", "setmaxnreg", "createpolicy.dummy")
+@operation("membar", "fence", "nanosleep", "griddepcontrol", "prefetch", "discard", "setmaxnreg")
 def _without_effect(instruction: Any, code: Any) -> Any:
     return nothing

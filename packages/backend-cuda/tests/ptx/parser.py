@@ -189,9 +189,7 @@ class _Reader:
         if "\t" in opcode:
             opcode, _, more = opcode.partition("\t")
             operands = f"{more} {operands}"
-        return Instruction(
-            opcode, [self.operand(o) for o in _split(operands)], guard, unless, self.number, self.place
-        )
+        return Instruction(opcode, [self.operand(o) for o in _split(operands)], guard, unless, self.number, self.place)
 
     def operand(self, text):
         text = text.strip()

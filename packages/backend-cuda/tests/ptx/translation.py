@@ -14,7 +14,7 @@ from ptx.parser import Address, Function, Instruction, parse
 from ptx.values import POISON, TYPES, U32, U64, filled, number, typed
 
 SHARED_BASE = 1024  # where a block's shared memory begins in its window, as on GPUs of 9.0
-WHOLE = ("shfl", "vote", "match", "redux", "elect", "ldmatrix", "stmatrix", "movmatrix", "mma", "wgmma")  # run by whole warps
+WHOLE = ("shfl", "vote", "match", "redux", "elect", "ldmatrix", "stmatrix", "movmatrix", "mma", "wgmma")  # of whole warps
 MODULES = (
     "integers", "floats", "conversions", "comparisons", "memory", "atomics", "exchange", "matrix_units", "copies", "warpgroup_units",
 )  # fmt: skip
@@ -109,7 +109,7 @@ class Code:
         return self.function.registers[operand]
 
     def slot(self, operand: str, kind: str) -> int:
-        """The number of the register that holds an operand: a register, a number, a special register, or an address of a variable."""
+        """The number of the register that holds an operand: a register, a number, a special register, a variable's address."""
         found = self.registers.get(operand)
         if found is not None:
             return found
@@ -173,9 +173,7 @@ class Code:
 
     def translated(self) -> list[Block]:
         code = self.function.code
-        targets = {
-            i.operands[0] for i in code if isinstance(i, Instruction) and i.parts[0] == "bra"
-        }
+        targets = {i.operands[0] for i in code if isinstance(i, Instruction) and i.parts[0] == "bra"}
         blocks, labels = [Block()], {}
         for item in code:
             if isinstance(item, str):
@@ -213,11 +211,13 @@ class Code:
             block.end, block.target = "branch", item.operands[0]
         elif first in ("ret", "exit"):
             block.end = "return"
-        elif (first in ("bar", "barrier") and second in ("sync", "cta", "arrive") and "warp" not in item.parts) and "red" not in item.parts:
+        elif (
+            first in ("bar", "barrier") and second in ("sync", "cta", "arrive") and "warp" not in item.parts
+        ) and "red" not in item.parts:
             block.end = "arrive" if "arrive" in item.parts else "barrier"
             block.slots = tuple(self.slot(o, "u32") for o in item.operands)
         elif first == "call":
-            *results, name, given = [o for o in item.operands] if len(item.operands) > 1 else [item.operands[0], []]
+            *results, name, given = item.operands if len(item.operands) > 1 else [item.operands[0], []]
             block.end, block.target = "call", name
             block.slots = (results[0] if results else [], given)
         else:
@@ -250,4 +250,3 @@ def guarded(run: Any, slot: int, unless: bool) -> Any:
                 machine.mask = before
 
     return under
-

@@ -56,9 +56,9 @@ def number(text: str, kind: str) -> np.ndarray | None:
         return None
     dtype = TYPES[kind]
     if text[:2] in ("0f", "0F"):
-        return np.array([[int(text[2:], 16)]], U32)
+        return np.array([[int(f"0x{text[2:]}", 16)]], U32)
     if text[:2] in ("0d", "0D"):
-        return np.array([[int(text[2:], 16)]], U64)
+        return np.array([[int(f"0x{text[2:]}", 16)]], U64)
     if "." in text:
         return np.array([[float(text)]], dtype)
     value = int(text.rstrip("U"), 0)
