@@ -16,20 +16,29 @@ collect_ignore = [str(p) for p in Path(__file__).parent.glob("stub/*.py")]  # pr
 precision.CONVOLUTIONS = False  # as exact as the CPU's, which they are compared with
 COMPILING = ("test_stub", "test_aot", "test_resources")
 HAS_GPU = availability.probe()[0] > 0
-if not HAS_GPU:
-    os.environ["TRITON_INTERPRET"] = "1"  # before anything imports Triton
-    if importlib.util.find_spec("triton") is None:  # it has wheels for Linux only
-        collect_ignore += ["test_operators.py", "test_pointwise.py", "test_training.py", "test_aot.py", "test_interpreter.py"]
-    from tenfold.cuda import interpreter
-
-    interpreter.use()
+if not HAS_GPU and importlib.util.find_spec("triton") is None:  # it has wheels for Linux only
+    collect_ignore += ["test_operators.py", "test_pointwise.py", "test_training.py", "test_aot.py", "test_interpreter.py"]
 
 
 def pytest_addoption(parser):
     parser.addoption("--check-memory", action="store_true", help="look at every load and store of a kernel (checked_memory.py)")
+    parser.addoption(
+        "--compiled", nargs="?", type=int, const=90, default=0, help="run the kernels' compiled code on the CPU (ptx/emulated.py)"
+    )
 
 
 def pytest_configure(config):
+    """Before test modules are imported: Triton decides when a kernel is decorated whether it is interpreted."""
+    if config.getoption("--compiled", 0):
+        from ptx import emulated  # which imports Triton
+
+        emulated.use(config.getoption("--compiled"))
+    elif not HAS_GPU:
+        os.environ["TRITON_INTERPRET"] = "1"
+        from tenfold.cuda import interpreter  # as it is without a GPU only
+
+        interpreter.use()
+        collect_ignore.append(str(Path(__file__).with_name("test_tiles.py")))  # block sizes are nothing to the interpreter
     if config.getoption("--check-memory", False) and not HAS_GPU:
         import checked_memory  # which imports Triton
 

@@ -7,6 +7,7 @@ import pytest
 from both_devices import both, drawn
 
 import tenfold
+from tenfold.cuda.kernels import heads, varlen
 from tenfold.nn import functional as F
 from tenfold.testing.tolerances import implementation
 
@@ -207,3 +208,15 @@ def test_weights_with_dropout_are_those_that_weighed():
     weights = tenfold.op.fused_attention_weights(q, q, sums, mask, words, 0.4, False, False)
     assert_close(weights, out.cpu())
     assert (weights == 0).any()
+
+
+def test_rows_that_are_far_apart_are_copied():
+    """Programs compute with 32 bits where a row of their block lies."""
+    wide = np.empty((2, (1 << 24) + 1), np.float16)[:, :8]
+    wide[:] = np.arange(16).reshape(2, 8)
+    assert heads.heads_of(wide[None]).strides[2] == 8
+    np.testing.assert_array_equal(heads.heads_of(wide[None]).array[0, 0], wide)
+    assert varlen._as_heads(wide[:, None]).strides[0] == 16
+    near = np.empty((2, (1 << 24) - 1), np.float16)[:, :8]
+    assert heads.heads_of(near).strides[2] == (1 << 24) - 1
+    assert heads.heads_of(wide[:1]).strides[2] == (1 << 24) + 1  # there is no other row

@@ -9,6 +9,7 @@ from tenfold.cuda.kernels.handwritten import F32, F64, FLOATS, contiguous
 
 MOST = 512  # features of a head
 MOST_F32 = 256  # no tensor core computes these: larger blocks take minutes to compile
+FARTHEST = 2**31 // 128  # elements from row to row: a block has 128 rows at most, and their places in it are of 32 bits
 
 
 class Heads(NamedTuple):
@@ -18,10 +19,15 @@ class Heads(NamedTuple):
     strides: tuple[int, int, int]
 
 
+def in_rows(x: Any, rows: int = -2) -> Any:
+    """The array, copied if its features are no neighbours, or its rows, along a dimension, too far from each other."""
+    apart = x.strides[-1] != x.dtype.itemsize and x.shape[-1] > 1
+    far = x.strides[rows] >= FARTHEST * x.dtype.itemsize and x.shape[rows] > 1
+    return contiguous(x) if apart or far else x
+
+
 def heads_of(x: Any) -> Heads:
-    lead = x.shape[:-2]
-    if x.strides[-1] != x.dtype.itemsize and x.shape[-1] > 1:
-        x = contiguous(x)
+    lead, x = x.shape[:-2], in_rows(x)
     if len(lead) > 2:
         x = contiguous(x).reshape(prod(lead[:-1]), *x.shape[-3:])
     while x.ndim < 4:

@@ -153,6 +153,8 @@ def reduced(
     block = min(1 << (columns - 1).bit_length(), 256 if columns < 1 << 20 else 1024)
     average = max(1, length // max(count, 1))
     each = min(1 << (average - 1).bit_length(), TILE // block, 512)
+    if block == 1:  # Triton's compiler, 3.6 and 3.7, refuses blocks of 32 by 1 by 1
+        each = max(each, 2)
     several = max(1, min(TILE // (block * each * 4), 1 << (segments - 1).bit_length()))
     double, unit = int(kind == F64), gcd(8, columns) if columns > 1 else 0
     fixed = (("REDUCE", reduce), ("KIND", TYPE_OF[kind]), ("ORDERED", int(order is not None)), ("START", begin),

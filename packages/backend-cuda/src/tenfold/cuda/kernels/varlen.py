@@ -17,7 +17,7 @@ from tenfold.cuda.kernels import decoding
 from tenfold.cuda.kernels.attention import attended, sizes
 from tenfold.cuda.kernels.attention_gradient import gradients
 from tenfold.cuda.kernels.handwritten import Handwritten, contiguous, start
-from tenfold.cuda.kernels.heads import Call, fit
+from tenfold.cuda.kernels.heads import Call, fit, in_rows
 from tenfold.dispatch.operators import op
 
 CODE = reports.WORDS.index("varlen_attn")
@@ -63,7 +63,7 @@ def fused_paged_attention(
     count, group = cu_seq_q.size - 1, query.shape[1] // max(1, key.shape[2])
     if not fit(query, key, value) or count < 1 or min(max_q, max_k) < 1 or block_table.size == 0:
         return NotImplemented
-    index, (q, k, v) = runtime.current().index_of(query), map(_with_features, (query, key, value))
+    index, (q, k, v) = runtime.current().index_of(query), map(in_rows, (query, key, value))
     steps = tuple(
         n // x.dtype.itemsize
         for x, of_step in ((q, (0, q.strides[1], q.strides[0])), (k, _of_pages(k)), (v, _of_pages(v)))
@@ -80,10 +80,6 @@ def fused_paged_attention(
     if runtime.is_replaced():
         reports.check()
     return found
-
-
-def _with_features(x: Any) -> Any:
-    return contiguous(x) if x.strides[-1] != x.dtype.itemsize and x.shape[-1] > 1 else x
 
 
 def _of_pages(x: Any) -> tuple[int, int, int]:
@@ -148,8 +144,7 @@ def _heads(query: Any, key: Any, value: Any) -> tuple[Any, Any, Any, int]:
 
 
 def _as_heads(x: Any) -> Any:
-    if x.strides[-1] != x.dtype.itemsize and x.shape[-1] > 1:
-        x = contiguous(x)
+    x = in_rows(x, 0)
     if x.ndim == 3:
         return x
     together = x.ndim == 4 and x.strides[1] == x.shape[2] * x.strides[2]
