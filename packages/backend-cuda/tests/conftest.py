@@ -38,6 +38,7 @@ def pytest_configure(config):
         from tenfold.cuda import interpreter  # as it is without a GPU only
 
         interpreter.use()
+        collect_ignore.append(str(Path(__file__).with_name("test_tiles.py")))  # block sizes are nothing to the interpreter
     if config.getoption("--check-memory", False) and not HAS_GPU:
         import checked_memory  # which imports Triton
 

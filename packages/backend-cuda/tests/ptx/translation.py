@@ -16,8 +16,8 @@ from ptx.values import POISON, TYPES, U32, U64, filled, number, typed
 SHARED_BASE = 1024  # where a block's shared memory begins in its window, as on GPUs of 9.0
 WHOLE = ("shfl", "vote", "match", "redux", "elect", "ldmatrix", "stmatrix", "movmatrix", "mma", "wgmma")  # of whole warps
 MODULES = (
-    "integers", "floats", "conversions", "comparisons", "memory", "atomics", "exchange", "matrix_units", "copies",
-    "warpgroup_units",
+    "integers", "floats", "conversions", "comparisons", "memory", "atomics", "exchange",
+    "matrix_units", "warpgroup_units", "copies",
 )  # fmt: skip
 
 
