@@ -136,3 +136,19 @@ def test_what_is_no_weight_is_reported(weights):
     with pytest.raises(tenfold.AcceleratorError, match="multinomial"):
         tenfold.multinomial(long, 2).tolist()
     assert tenfold.multinomial(tenfold.ones(0, 3, device="cuda"), 2).shape == (0, 2)
+
+
+def test_samples_that_the_host_draws_have_their_gradients():
+    shapes = tenfold.tensor([0.3, 1.0, 4.0], device="cuda", requires_grad=True)
+    sample = tenfold._standard_gamma(shapes)
+    sample.sum().backward()
+    expected = tenfold._standard_gamma_grad(shapes.detach().cpu(), sample.detach().cpu())
+    assert shapes.grad.device == sample.device == shapes.device
+    np.testing.assert_allclose(shapes.grad.cpu().numpy(), expected.numpy(), rtol=1e-6)
+    shares = tenfold._sample_dirichlet(shapes)
+    (slope,) = tenfold.autograd.grad(shares[0], shapes)
+    x, a, total = (t.detach().cpu() for t in (shares, shapes, shapes.sum().expand(3)))
+    through = tenfold._dirichlet_grad(x, a, total) * (tenfold.tensor([1.0, 0.0, 0.0]) - x[0])
+    np.testing.assert_allclose(slope.cpu().numpy(), through.numpy(), rtol=1e-5)
+    with pytest.raises(NotImplementedError, match="floating"):
+        tenfold._standard_gamma(tenfold.tensor([1, 2], device="cuda"))
