@@ -287,7 +287,9 @@ print(get_pretty_env_info().splitlines()[0])
 """
     assert _run(program).startswith("PyTorch version: ")
     done = subprocess.run(
-        [sys.executable, "-W", "ignore", "-m", "tenfold.as_torch", "-m", "torch.utils.collect_env"], capture_output=True, text=True
+        [sys.executable, "-W", "ignore", "-m", "tenfold.as_torch", "-m", "torch.utils.collect_env"],
+        capture_output=True,
+        text=True,
     )
     assert "Is CUDA available: " in done.stdout, done.stderr
 
@@ -298,7 +300,8 @@ import torch
 from torch._utils import _get_all_device_indices, _get_current_device_index, _get_device_index
 there = torch.accelerator.is_available()
 assert _get_all_device_indices() == (list(range(torch.accelerator.device_count())) if there else None)
-assert _get_device_index(None, True) == _get_current_device_index() == (torch.accelerator.current_device_index() if there else None)
+current = torch.accelerator.current_device_index() if there else None
+assert _get_device_index(None, True) == _get_current_device_index() == current
 assert _get_device_index(torch.device("cuda"), True) == _get_current_device_index()
 assert _get_device_index("cuda:1") == 1 and _get_device_index(3) == 3 and _get_device_index("cpu", allow_cpu=True) == -1
 for given in (None, torch.device("cuda")):
