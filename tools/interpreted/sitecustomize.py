@@ -23,7 +23,8 @@ class AtOnce(importlib.abc.MetaPathFinder):
     """Waits for `import tenfold`: a process that does not use it starts as it always does."""
 
     def find_spec(self, name: str, path: Any = None, target: Any = None) -> Any:
-        if name not in ("tenfold", "torch"):
+        own = os.environ["PROGRAM_DEVICE"] == "cpu" and os.environ.get("TENFOLD_AS_TORCH") != "1"  # else torch is Tenfold
+        if name != "tenfold" and not (own and name == "torch"):
             return None
         sys.meta_path.remove(self)
         found = importlib.machinery.PathFinder.find_spec(name, path)
@@ -97,6 +98,8 @@ def draw_on_the_host() -> None:
 
     dropout: Any = importlib.import_module("tenfold.nn.ops.dropout")
     dropout._in_one_pass = lambda input: False  # by a mask that is drawn first, as on the CPU
+    backend: Any = importlib.import_module("tenfold.cuda.backend")
+    backend.CudaBackend.attention_words = lambda self, *given: None  # attention's, too
 
 
 if "PROGRAM_DEVICE" in os.environ:

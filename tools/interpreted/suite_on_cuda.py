@@ -61,7 +61,7 @@ def pytest_runtest_makereport(item: pytest.Item, call: Any) -> Iterator[None]:
         kind = next((name for name, words in ARTEFACTS.items() if re.search(words, told)), "to look at")
         line = f"{item.nodeid}: {type(call.excinfo.value).__name__ if call.excinfo else ''} {told[:160]!r} {place[-60:]}"
         found[kind].append(line)
-        print(f"\n{kind}: {line}" if kind == "to look at" else "", end="", file=sys.__stderr__, flush=True)
+        print(f"\n{kind}: {line}", file=sys.__stderr__, flush=True)
     return report
 
 
