@@ -25,7 +25,7 @@ from typing import NamedTuple
 
 sys.path.insert(0, str(Path(__file__).parent))
 
-from cuda_cases import CASES, Case  # type: ignore[import-not-found] # beside this file
+from cuda_cases import CASES, Case
 
 HERE = Path(__file__).parent
 NUMBER = r"([-+]?(?:nan|inf|\d+\.?\d*(?:e[-+]?\d+)?))"
