@@ -81,7 +81,7 @@ def environment(case: Case, engine: str, a: argparse.Namespace) -> dict[str, str
     kept.update(OMP_NUM_THREADS="1", TENFOLD_NUM_THREADS="1", PYTHONHASHSEED="0", MPLBACKEND="Agg", HF_HUB_OFFLINE="1")
     kept.update(CORPUS_HTTP_DIR=str(a.data / "http"), PROGRAM_DEVICE="cuda" if engine == "cuda" else "cpu", PYTHONUNBUFFERED="1")
     if engine == "cuda":
-        kept.update(TENFOLD_HOST_DRAWS="0" if a.own_draws else "1")
+        kept.update(TENFOLD_HOST_DRAWS="0" if a.own_draws or case.alone else "1")
     if engine == "torch" and a.libraries:
         path.append(str(a.libraries))
     return kept | {"PYTHONPATH": os.pathsep.join(path)}

@@ -87,7 +87,7 @@ def mistakes():
         RuntimeError,
         "Expected all tensors to be on the same device",
     )
-    refused(lambda: torch.ones(2, device="cuda:7"), RuntimeError, "invalid device ordinal")
+    refused(lambda: torch.ones(2, device="cuda:7"), RuntimeError, "cuda:7: invalid")
     refused(lambda: torch.cuda.get_device_name(7), AssertionError, "Invalid device id")
     refused(
         lambda: torch.ones(2, 3, device="cuda") @ torch.ones(2, 3, device="cuda"),

@@ -46,7 +46,7 @@ def _element_size(dtype: Any) -> int:
 
 def _get_current_device_index() -> int | None:
     """The number of the current device of the accelerator; None where there is none."""
-    return None if _get_available_device_type() is None else int(tenfold.accelerator.current_device_index())
+    return None if _get_available_device_type() is None else tenfold.accelerator.current_device_index()
 
 
 def _get_all_device_indices() -> list[int] | None:
@@ -66,7 +66,7 @@ def _get_device_index(device: Any, optional: bool = False, allow_cpu: bool = Fal
         if device.type == "cpu" and not allow_cpu:
             raise ValueError(f"Expected a non cpu device, but got: {device}")
         if device.type == "cpu" or device.index is not None:
-            return -1 if device.type == "cpu" else int(device.index)
+            return -1 if device.type == "cpu" else device.index
     if optional:
         return _get_current_device_index()
     raise ValueError(f"Expected a torch.device with a specified index or an integer, but got:{device}")
