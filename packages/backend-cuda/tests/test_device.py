@@ -40,6 +40,8 @@ def test_memory_is_counted():
     assert cuda.max_memory_allocated() >= 0
     assert cuda.memory_reserved() >= cuda.memory_allocated() >= 0
     free, total = cuda.mem_get_info()
+    assert 0 < free <= total
+    assert cuda.get_device_properties().total_memory > 0
     assert free <= total
     cuda.empty_cache()
 

@@ -174,3 +174,19 @@ def test_samples_of_these_laws_are_repeated_by_their_seed_and_refused_as_on_the_
         tenfold.empty(2, device="cuda").cauchy_(0.0, 0.0)
     with pytest.raises(RuntimeError, match=r"p to be in \(0, 1\)"):
         tenfold.empty(2, device="cuda").geometric_(1.0)
+
+
+def test_samples_that_the_host_draws_have_their_gradients():
+    shapes = tenfold.tensor([0.3, 1.0, 4.0], device="cuda", requires_grad=True)
+    sample = tenfold._standard_gamma(shapes)
+    sample.sum().backward()
+    expected = tenfold._standard_gamma_grad(shapes.detach().cpu(), sample.detach().cpu())
+    assert shapes.grad.device == sample.device == shapes.device
+    np.testing.assert_allclose(shapes.grad.cpu().numpy(), expected.numpy(), rtol=1e-6)
+    shares = tenfold._sample_dirichlet(shapes)
+    (slope,) = tenfold.autograd.grad(shares[0], shapes)
+    x, a, total = (t.detach().cpu() for t in (shares, shapes, shapes.sum().expand(3)))
+    through = tenfold._dirichlet_grad(x, a, total) * (tenfold.tensor([1.0, 0.0, 0.0]) - x[0])
+    np.testing.assert_allclose(slope.cpu().numpy(), through.numpy(), rtol=1e-5)
+    with pytest.raises(NotImplementedError, match="floating"):
+        tenfold._standard_gamma(tenfold.tensor([1, 2], device="cuda"))

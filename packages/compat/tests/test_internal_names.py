@@ -216,6 +216,16 @@ except RuntimeError as error:
     assert _run(program) == "refused"
 
 
+def test_what_stands_in_lends_no_names_to_a_module_that_is_there() -> None:
+    program = """
+import sys, types, torch
+there = sys.modules["torch.cuda"] = types.ModuleType("tenfold.cuda")
+import tenfold.as_torch.stand_ins.cuda  # as torch.cuda does for a name that the device's package has not
+print([name for name in vars(there) if name[:2] != "__"])
+"""
+    assert _run(program) == "[]"
+
+
 def test_names_of_compiled_programs_and_quantized_dtypes() -> None:
     program = """
 import pickle, torch
@@ -266,3 +276,39 @@ print(torch._inductor.config.coordinate_descent_tuning)
 """
     done = subprocess.run([sys.executable, "-m", "tenfold.as_torch", "-c", program], capture_output=True, text=True, check=False)
     assert done.stdout.strip() == "True", done.stderr
+
+
+def test_what_a_report_of_a_fault_says_of_the_machine() -> None:
+    program = """
+import torch
+from torch.utils.collect_env import get_env_info, get_pretty_env_info
+assert get_env_info().torch_version == torch.__version__ and get_env_info().is_cuda_available == str(torch.cuda.is_available())
+print(get_pretty_env_info().splitlines()[0])
+"""
+    assert _run(program).startswith("PyTorch version: ")
+    done = subprocess.run(
+        [sys.executable, "-W", "ignore", "-m", "tenfold.as_torch", "-m", "torch.utils.collect_env"],
+        capture_output=True,
+        text=True,
+    )
+    assert "Is CUDA available: " in done.stdout, done.stderr
+
+
+def test_numbers_of_devices_are_found_as_pytorch_finds_them() -> None:
+    program = """
+import torch
+from torch._utils import _get_all_device_indices, _get_current_device_index, _get_device_index
+there = torch.accelerator.is_available()
+assert _get_all_device_indices() == (list(range(torch.accelerator.device_count())) if there else None)
+current = torch.accelerator.current_device_index() if there else None
+assert _get_device_index(None, True) == _get_current_device_index() == current
+assert _get_device_index(torch.device("cuda"), True) == _get_current_device_index()
+assert _get_device_index("cuda:1") == 1 and _get_device_index(3) == 3 and _get_device_index("cpu", allow_cpu=True) == -1
+for given in (None, torch.device("cuda")):
+    try:
+        _get_device_index(given)
+    except ValueError as error:
+        print(error)
+"""
+    told = "Expected a torch.device with a specified index or an integer, but got:"
+    assert _run(program) == f"{told}None\n{told}cuda"

@@ -26,7 +26,8 @@ def test_versions(run):
 assert torch.__version__ == torch.version.__version__ == importlib.metadata.version("torch") != tenfold.__version__
 assert "tenfold" in torch.__version__  # which says who it is
 assert torch.__version__ >= "2.13" and torch.__version__ > (2, 9) and not torch.__version__ < "2.2.1"
-assert torch.version.cuda is None and importlib.metadata.distribution("torch").metadata["Name"] == "torch"
+assert torch.version.cuda == tenfold.version.cuda and torch.backends.cuda.is_built() == (torch.version.cuda is not None)
+assert importlib.metadata.distribution("torch").metadata["Name"] == "torch"
 """)
 
 

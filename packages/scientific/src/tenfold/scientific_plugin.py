@@ -1,4 +1,4 @@
-"""What tenfold-scientific registers: operators, their CPU kernels, gradients, batching rules and samples, by family."""
+"""What tenfold-scientific registers: operators, their kernels, gradients, batching rules and samples, by family."""
 
 from __future__ import annotations
 
@@ -15,7 +15,8 @@ def tenfold_operators() -> dict[str, tuple[str, ...]]:
 
 @hookimpl()  # type: ignore[untyped-decorator]
 def tenfold_kernels(device: str) -> dict[str, tuple[str, ...]]:
-    return families("tenfold.scientific.cpu", declared_in="tenfold.scientific.ops") if device == "cpu" else {}
+    folder = {"cpu": "tenfold.scientific.cpu", "*": "tenfold.scientific.generic"}.get(device)
+    return families(folder, declared_in="tenfold.scientific.ops") if folder else {}
 
 
 @hookimpl()  # type: ignore[untyped-decorator]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import os
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
@@ -109,7 +110,16 @@ class DeviceProperties:
     gcnArchName: str = ""  # an AMD GPU's
 
 
-INTERPRETED = DeviceProperties("Triton interpreter", 0, 0, 0, 1, 1, 32, 0, True, False)
+def _interpreted() -> DeviceProperties:
+    return DeviceProperties("Triton interpreter", 0, 0, host_memory()[1], 1, 1, 32, 0, True, False)
+
+
+def host_memory() -> tuple[int, int]:
+    """(free, total) bytes of the host, where the interpreter's tensors lie: programs divide by what there is."""
+    page = os.sysconf("SC_PAGE_SIZE")
+    return page * os.sysconf("SC_AVPHYS_PAGES"), page * os.sysconf("SC_PHYS_PAGES")
+
+
 # What the driver's structure calls them; CuPy has those that its version of CUDA has.
 _FURTHER = {
     "max_threads_per_block": "maxThreadsPerBlock", "regs_per_multiprocessor": "regsPerMultiprocessor",
@@ -124,7 +134,7 @@ def get_device_properties(device: Any = None) -> DeviceProperties:
     """Name, compute capability, memory and multiprocessors of a GPU."""
     index = index_of(device)
     if runtime.is_replaced():
-        return INTERPRETED
+        return _interpreted()
     from uuid import UUID  # late: slow to import
 
     found = runtime.current().module.cuda.runtime.getDeviceProperties(index)

@@ -15,7 +15,7 @@ from tenfold.cuda.allocators import (
     change_current_allocator,
 )
 from tenfold.cuda.capturing import CAPTURES
-from tenfold.cuda.devices import device_count, index_of, is_available
+from tenfold.cuda.devices import device_count, host_memory, index_of, is_available
 from tenfold.cuda.kernels import recycling
 from tenfold.cuda.monitoring import list_gpu_processes
 from tenfold.cuda.pools import MemPool, use_mem_pool
@@ -249,7 +249,7 @@ def mem_get_info(device: Any = None) -> tuple[int, int]:
     """(free, total) bytes of a GPU, as the driver has it."""
     index = index_of(device)
     if runtime.is_replaced():
-        return 0, 0
+        return host_memory()
     cupy = runtime.current().module
     with cupy.cuda.Device(index):
         free, total = cupy.cuda.runtime.memGetInfo()

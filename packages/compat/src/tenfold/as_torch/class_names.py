@@ -19,6 +19,7 @@ from typing import Any
 import tenfold
 from tenfold.as_torch.layer_constants import give_constants
 
+_STAND_INS = "as_torch.stand_ins."
 _OF_TORCH = ("Size", "Generator", "device", "dtype", "layout", "memory_format")
 
 # Files and folders of Tenfold's, and the module in which PyTorch has what they define; `FILE:NAME` is about one name. What is
@@ -247,6 +248,9 @@ def _reduce_with_torch_state(self: Any, protocol: Any) -> Any:
 
 def _show_annotations(value: Any, source: types.ModuleType, shown: str) -> None:
     """Let `typing.get_type_hints` find what a class's annotations name, in the module that the class now says it is of."""
+    there = sys.modules.get(shown)
+    if there is not None and _STAND_INS in source.__name__ and _STAND_INS not in there.__name__:
+        return  # what stands in for a module lends its names only where that module is not there itself
     if isinstance(value, type) and "__annotations__" in vars(value) and shown not in sys.modules:
         if source.__name__.rpartition(".")[2] == shown.rpartition(".")[2]:
             sys.modules[shown] = source

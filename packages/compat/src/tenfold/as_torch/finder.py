@@ -75,6 +75,13 @@ class Finder(importlib.metadata.DistributionFinder):
         elif target == "tenfold.cuda":
             complete_cuda(sys.modules[target])
 
+    def get_code(self, name: str) -> types.CodeType | None:
+        """What `python -m` runs for a module of PyTorch's: the file of Tenfold's that answers for it."""
+        target = target_of(name)
+        spec = None if target is None else importlib.util.find_spec(target)
+        loader: Any = None if spec is None else spec.loader
+        return loader.get_code(spec.name) if spec is not None and hasattr(loader, "get_code") else None
+
     def find_distributions(self, context: Any = importlib.metadata.DistributionFinder.Context()) -> Iterable[Any]:  # noqa: B008
         """PyTorch's distributions, by name or all of them."""
         return [TorchDistribution(name) for name in ROOTS if context.name in (None, name) and _is_distributed(name)]

@@ -4,7 +4,6 @@ import contextlib
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from tenfold.backends._absent import is_built
 from tenfold.backends._attention import (
     SDPAParams,
     can_use_cudnn_attention,
@@ -14,6 +13,18 @@ from tenfold.backends._attention import (
 from tenfold.backends._precisions import choose, resolved
 from tenfold.backends._transforms import cuFFTPlanCache, cuFFTPlanCacheManager
 from tenfold.inspection.precision import get_float32_matmul_precision, set_float32_matmul_precision
+
+
+def is_built() -> bool:
+    """Whether the device "cuda" is installed: tenfold-backend-cuda and a CuPy, whether there is a GPU or not.
+
+    >>> import tenfold
+    >>> is_built() == (tenfold.version.cuda is not None)
+    True
+    """
+    from tenfold.version import cuda  # when asked: it looks through what is installed
+
+    return cuda is not None
 
 
 class _Products:

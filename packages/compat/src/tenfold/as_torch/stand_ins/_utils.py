@@ -44,17 +44,31 @@ def _element_size(dtype: Any) -> int:
     return dtype.itemsize  # type: ignore[no-any-return]
 
 
-def _get_device_index(device: Any, optional: bool = False, allow_cpu: bool = False) -> int:
-    """The number of a device; -1 for the CPU where it is allowed, and for none where it is optional."""
+def _get_current_device_index() -> int | None:
+    """The number of the current device of the accelerator; None where there is none."""
+    return None if _get_available_device_type() is None else tenfold.accelerator.current_device_index()
+
+
+def _get_all_device_indices() -> list[int] | None:
+    """The numbers of the accelerator's devices; None where there is none."""
+    return None if _get_available_device_type() is None else list(range(tenfold.accelerator.device_count()))
+
+
+def _get_device_index(device: Any, optional: bool = False, allow_cpu: bool = False) -> int | None:
+    """The number of a device; -1 for the CPU where it is allowed, the current device's for none where it is optional.
+
+    Raises: ValueError for the CPU, and for what says no number.
+    """
     device = tenfold.device(device) if isinstance(device, str) else device
     if isinstance(device, int):
         return device
     if isinstance(device, tenfold.device):
         if device.type == "cpu" and not allow_cpu:
             raise ValueError(f"Expected a non cpu device, but got: {device}")
-        return -1 if device.type == "cpu" else device.index or 0
+        if device.type == "cpu" or device.index is not None:
+            return -1 if device.type == "cpu" else device.index
     if optional:
-        return -1
+        return _get_current_device_index()
     raise ValueError(f"Expected a torch.device with a specified index or an integer, but got:{device}")
 
 

@@ -12,4 +12,5 @@ __version__ = TorchVersion(ROOTS["torch"].version)
 tenfold_version = tenfold.__version__
 debug = False
 git_version = "unknown"
-cuda = hip = rocm = xpu = None
+hip = rocm = xpu = None
+cuda = tenfold.version.cuda  # that of tenfold-backend-cuda's CuPy

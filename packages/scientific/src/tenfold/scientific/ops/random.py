@@ -73,7 +73,7 @@ def _drawn(sampler: str, generator: Any, *parameters: Tensor) -> Tensor:
 
 
 def _computed(name: str, tensors: Sequence[Tensor], on_arrays: Callable[..., Any]) -> Tensor:
-    """The body on any device: on the CPU's arrays, and back. The CPU's kernels do the same and carry the gradients."""
+    """The body, on the host's arrays, and back. The kernels in `generic` do the same, and their calls carry the gradients."""
     for tensor in tensors:
         _check_floating(name, tensor)
     first = tensors[0]

@@ -30,7 +30,8 @@ globals().update(classes("SymBool SymFloat SymInt", "sizes are known numbers her
 _TensorBase = TensorBase = tenfold.Tensor
 StorageBase = tenfold.UntypedStorage
 _TensorMeta = type(tenfold.Tensor)
-_has_cuda = _has_mps = _has_xpu = has_mkl = has_openmp = _has_distributed = False
+_has_cuda = tenfold.version.cuda is not None
+_has_mps = _has_xpu = has_mkl = has_openmp = _has_distributed = False
 has_lapack = has_spectral = True
 _GLIBCXX_USE_CXX11_ABI = True
 
@@ -66,6 +67,16 @@ def _is_torch_function_mode_enabled() -> bool:
 def _cuda_getDeviceCount() -> int:
     """The number of CUDA devices."""
     return int(tenfold.cuda.device_count())
+
+
+def _cuda_getDevice() -> int:
+    """The number of the current CUDA device."""
+    return int(tenfold.cuda.current_device())
+
+
+def _cuda_getCurrentRawStream(device: int) -> int:
+    """The address of the current stream of a CUDA device, for kernels of others."""
+    return int(tenfold.cuda.current_stream(device).cuda_stream)
 
 
 def _cuda_clearCublasWorkspaces() -> None:

@@ -1,0 +1,1 @@
+"""Kernels for every device, through its backend: what is drawn and computed on the host."""
