@@ -4,26 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import partial
-from math import log, sqrt
+from math import sqrt
 from types import SimpleNamespace
 from typing import Any, NamedTuple
 
-import numpy as np
-
 from tenfold.cuda import capturing, runtime
 from tenfold.cuda.kernels.argument_types import TYPE_OF
-from tenfold.cuda.kernels.handwritten import F32, F64, FLOATS, Handwritten, contiguous, start
+from tenfold.cuda.kernels.handwritten import F32, F64, FLOATS, contiguous
 from tenfold.cuda.kernels.multi_tensor import Entry, fits, guarded, launch, written
-from tenfold.ops.creation.factories import full
 from tenfold.ops.creation.like import zeros_like
-from tenfold.tensor.tensor import Tensor
-from tenfold.types.dtypes import float32, float64
-
-COUNTED = 256  # counters of steps that a program advances
+from tenfold.tensor.tensor import Tensor, wrap
+from tenfold.types.dtypes import float32
 
 
-def _options(group: Any) -> Any:
-    return SimpleNamespace(**{name: _plain(value) for name, value in group.items() if name not in NO_OPTIONS})
+def options_of(group: Any, keep: Sequence[str] = ()) -> Any:
+    """A group's options as attributes, tensors of one element as numbers but for those to `keep`."""
+    return SimpleNamespace(**{k: v if k in keep else _plain(v) for k, v in group.items() if k not in NO_OPTIONS})
 
 
 NO_OPTIONS = frozenset(("params", "found_inf", "grad_scale"))
@@ -40,9 +36,10 @@ class Member(NamedTuple):
 
     tensors: list[Any]
     arrays: list[Any]
+    grad: Any = None  # the gradient as it was given, of which the last array may be a copy
 
 
-def _launch(
+def launch_step(
     name: str, members: Sequence[Member], more: tuple[Any, ...], constants: tuple[tuple[str, Any], ...], scaling: Scaling,
     steps: Sequence[Any] = (),
 ) -> None:  # fmt: skip
@@ -52,6 +49,10 @@ def _launch(
     entries = [Entry(m.arrays, address) for m, address in zip(members, addresses, strict=True)]
     kind = (("SCALED", scaling.kind), ("KIND", TYPE_OF[first.dtype]), ("DOUBLE", int(first.dtype == F64)))
     launch(name, entries, (*scaling.arrays, *more), (*constants, *kind), now.index_of(first))
+    for m in members if scaling.kind == 2 else ():
+        if m.grad is not None and m.grad is not m.arrays[-1]:  # the step has divided a copy by the scale
+            key = m.tensors[0]._key
+            wrap(m.grad, key).copy_(wrap(m.arrays[-1], key))
     written([*steps, *(t for m in members for t in m.tensors)])
 
 
@@ -62,13 +63,13 @@ class Scaling(NamedTuple):
     arrays: tuple[Any, Any]  # whether something was found, and the scale; None where there is none
 
 
-def _scaling(group: Any, device: Any) -> Scaling:
+def scaling_of(group: Any, device: Any) -> Scaling:
     found, scale = (group.get(name) for name in ("found_inf", "grad_scale"))
     placed = [None if t is None else t.to(device=device, dtype=float32)._array for t in (found, scale)]
     return Scaling(0 if found is None else 1 if scale is None else 2, (placed[0], placed[1]))
 
 
-def _decay(options: Any) -> tuple[int, float]:
+def decay_of_group(options: Any) -> tuple[int, float]:
     """(0: none, 1: of the parameter, 2: in the gradient; the number that goes with it)."""
     if not options.weight_decay:
         return 0, 0.0
@@ -82,21 +83,23 @@ def _decay(options: Any) -> tuple[int, float]:
 def adam(params: list[Any], grads: list[Any], states: list[Any], group: Any) -> None:
     """A step of Adam or AdamW; with `capturable`, or counters on the device, nothing of it is the host's to know."""
     if group.get("capturable") or "found_inf" in group or any(state["step"].is_cuda for state in states):
-        _adam_by_device(params, grads, states, group)
+        from tenfold.cuda.kernels import counted_steps  # which needs this module
+
+        counted_steps.adam(params, grads, states, group)
         return
     capturing.refuse(
         "Attempting CUDA graph capture of step() for an instance of Adam but this group's capturable is False: its step is a "
         "number of the host's, which would be recorded as it is now",
         "pass capturable=True",
     )
-    options = _options(group)
+    options = options_of(group)
     beta1, beta2 = options.betas
-    decay_of, decay = _decay(options)
-    names = _moments(options.amsgrad)
+    decay_of, decay = decay_of_group(options)
+    names = moments_of(options.amsgrad)
     batches: dict[tuple[Any, ...], list[Member]] = {}
     for param, grad, state in zip(params, grads, states):
         state["step"] += 1
-        member = _member(param, grad, [state[name] for name in names])
+        member = member_of(param, grad, [state[name] for name in names])
         if member is None:
             _by_rule("Adam", param, grad, state, options)
         else:
@@ -104,19 +107,19 @@ def adam(params: list[Any], grads: list[Any], states: list[Any], group: Any) -> 
     for (_, _, t), members in batches.items():
         unbias = sqrt(1 - beta2**t)
         size = -options.lr * unbias / (1 - beta1**t)
-        numbers = (_sign(options), decay, 1 - beta1, beta2, 1 - beta2, options.eps * unbias, size, 0.0, 0.0)
+        numbers = (sign_of(options), decay, 1 - beta1, beta2, 1 - beta2, options.eps * unbias, size, 0.0, 0.0)
         constants = (("DECAY", decay_of), ("AMSGRAD", int(options.amsgrad)), ("COUNTED", 0), ("PLACED", 0))
-        _launch("adam_step", members, (None, *map(float, numbers)), constants, UNSCALED)
+        launch_step("adam_step", members, (None, *map(float, numbers)), constants, UNSCALED)
 
 
 UNSCALED = Scaling(0, (None, None))
 
 
-def _moments(amsgrad: bool) -> tuple[str, ...]:
+def moments_of(amsgrad: bool) -> tuple[str, ...]:
     return ("exp_avg", "exp_avg_sq", "max_exp_avg_sq") if amsgrad else ("exp_avg", "exp_avg_sq")
 
 
-def _member(param: Any, grad: Any, kept: list[Any]) -> Member | None:
+def member_of(param: Any, grad: Any, kept: list[Any]) -> Member | None:
     """What a launch needs of a parameter and its state; None: the kernels do not serve it."""
     tensors = [param, *kept]
     arrays = [t._array for t in tensors]
@@ -132,11 +135,11 @@ def _member(param: Any, grad: Any, kept: list[Any]) -> Member | None:
     order = runtime.order_in_memory(arrays[0])
     if order is not None:  # such as channels_last: the same elements in the order in which they lie
         arrays = [a.transpose(order) for a in arrays]
-    arrays[-1] = contiguous(arrays[-1])
-    return Member(tensors, arrays) if fits(arrays) and not guarded(tensors) else None
+    given, arrays[-1] = arrays[-1], contiguous(arrays[-1])
+    return Member(tensors, arrays, given) if fits(arrays) and not guarded(tensors) else None
 
 
-def _sign(options: Any) -> float:
+def sign_of(options: Any) -> float:
     return -1.0 if options.maximize else 1.0
 
 
@@ -147,7 +150,7 @@ def _by_rule(name: str, param: Any, grad: Any, state: Any, options: Any) -> None
     getattr(optim, name).update(param, -grad if options.maximize else grad, state, options)
 
 
-def _refused(name: str, param: Any) -> RuntimeError:
+def refused(name: str, param: Any) -> RuntimeError:
     return RuntimeError(
         f"{name}: a step with its counter or the gradients' scale on the device is for dense float32, float64, float16 and "
         f"bfloat16, got {param.dtype} of shape {tuple(param.shape)} and strides {tuple(param.stride())}; pass capturable=False "
@@ -155,70 +158,12 @@ def _refused(name: str, param: Any) -> RuntimeError:
     )
 
 
-def _on_device(params: list[Any], states: list[Any]) -> list[Any]:
-    """The counters of steps, moved to the device where they are not there yet."""
-    for param, state in zip(params, states):
-        if not state["step"].is_cuda:
-            state["step"] = full((), float(state["step"]), dtype=float32, device=param.device)
-    return [state["step"] for state in states]
-
-
-def _adam_by_device(params: list[Any], grads: list[Any], states: list[Any], group: Any) -> None:
-    """Adam with the counters on the device, and the learning rate too if it is a tensor there: replays go on counting."""
-    lr, beta1, beta2 = group["lr"], *map(float, group["betas"])
-    names = _moments(group["amsgrad"])
-    batches: dict[tuple[Any, ...], list[tuple[Member, Any]]] = {}
-    for param, grad, state, step in zip(params, grads, states, _on_device(params, states)):
-        member = _member(param, grad, [state[name] for name in names])
-        if member is None or step._array.dtype != F32:
-            raise _refused("Adam", param)
-        batches.setdefault((param._array.dtype, param._key.index), []).append((member, step))
-    placed = isinstance(lr, Tensor) and lr.is_cuda
-    decay_of = 0 if not group["weight_decay"] else 1 if group["decoupled_weight_decay"] else 2
-    for (dtype, index), found in batches.items():
-        members, steps = [m for m, _ in found], [step for _, step in found]
-        scaling = _scaling(group, members[0].tensors[0].device)
-        _count(steps, index, scaling)
-        rate = lr.to(device=steps[0].device, dtype=float64 if dtype == F64 else float32)._array if placed else None
-        shares = (1 - beta1, beta2, 1 - beta2, float(group["eps"]), 0.0 if placed else float(lr), _log(beta1), _log(beta2))
-        numbers = (-1.0 if group["maximize"] else 1.0, float(group["weight_decay"]), *shares)
-        constants = (("DECAY", decay_of), ("AMSGRAD", int(group["amsgrad"])), ("COUNTED", 1), ("PLACED", int(placed)))
-        _launch("adam_step", members, (rate, *numbers), constants, scaling, steps)
-
-
-def _log(beta: float) -> float:
-    return log(beta) if beta else float("-inf")
-
-
-def _count(steps: Sequence[Any], index: int, scaling: Scaling) -> None:
-    """Advance counters on the device, in one launch."""
-    now = runtime.current()
-    addresses = np.array(now.pointers([step._array for step in steps]), np.int64)
-    table = capturing.constant(now, addresses, index) if capturing.CAPTURES else _addresses(now, addresses, index)
-    program = Handwritten("count_steps", (("SCALED", scaling.kind), ("BLOCK", COUNTED)))
-    found = table if scaling.arrays[0] is None else scaling.arrays[0]
-    start(program, (-(-len(steps) // COUNTED),), (table, found, len(steps)), index)
-
-
-_counters: dict[tuple[int, bytes], Any] = {}
-
-
-def _addresses(now: Any, addresses: Any, index: int) -> Any:
-    key = (index, addresses.tobytes())
-    found = _counters.get(key)
-    if found is None:
-        if len(_counters) >= 64:
-            _counters.clear()
-        found = _counters[key] = capturing.constant(now, addresses, index)
-    return found
-
-
 # SGD
 
 
 def sgd(params: list[Any], grads: list[Any], states: list[Any], group: Any) -> None:
     """A step of SGD; the first with momentum makes the buffers."""
-    options = _options(group)
+    options = options_of(group)
     momentum, found = float(options.momentum), group.get("found_inf")
     fresh = [bool(momentum) and state.get("momentum_buffer") is None for state in states]
     if found is not None and any(fresh) and options.dampening and bool(found):
@@ -226,19 +171,19 @@ def sgd(params: list[Any], grads: list[Any], states: list[Any], group: Any) -> N
     batches: dict[tuple[Any, ...], list[Member]] = {}
     for param, grad, state, new in zip(params, grads, states, fresh):
         buffer = zeros_like(param) if new else state.get("momentum_buffer")
-        member = _member(param, grad, [buffer] if momentum else [])
+        member = member_of(param, grad, [buffer] if momentum else [])
         if member is not None:
             batches.setdefault((param._array.dtype, param._key.index, new), []).append(member)
             if new:
                 state["momentum_buffer"] = buffer
-        elif found is not None:
-            raise _refused("SGD", param)
+        elif found is not None and param.numel():
+            raise refused("SGD", param)
         else:
             _by_rule("SGD", param, grad, state, options)
-    numbers = (_sign(options), options.weight_decay, momentum, 1 - options.dampening, -options.lr)
+    numbers = (sign_of(options), options.weight_decay, momentum, 1 - options.dampening, -options.lr)
     for (_, _, new), members in batches.items():
         constants = (("MOMENTUM", (2 if new else 1) if momentum else 0), ("NESTEROV", int(bool(options.nesterov))))
-        _launch("sgd_step", members, tuple(map(float, numbers)), constants, _scaling(group, members[0].tensors[0].device))
+        launch_step("sgd_step", members, tuple(map(float, numbers)), constants, scaling_of(group, members[0].tensors[0].device))
 
 
 # The others: the names of their states, whether a step's number counts, and the numbers that their formulas take.
@@ -314,19 +259,24 @@ RULES = {
 
 
 def ruled(name: str, params: list[Any], grads: list[Any], states: list[Any], group: Any) -> None:
-    """A step of an optimizer of RULES."""
-    rule, options = RULES[name], _options(group)
-    if rule.counts:
-        capturing.refuse(
-            f"{rule.optimizer}'s step, whose numbers depend on how many came before, cannot be recorded",
-            "use Adam, AdamW, SGD, RMSprop, Adadelta or Rprop, or step outside of the graph",
-        )
+    """A step of an optimizer of RULES; with `capturable`, or counters on the device, its numbers are made there."""
+    from tenfold.cuda.kernels import counted_steps  # which needs this module
+
+    if counted_steps.counts_here(states, group):
+        counted_steps.counted(name, params, grads, states, group)
+        return
+    rule, options = RULES[name], options_of(group)
+    capturing.refuse(
+        f"Attempting CUDA graph capture of step() for an instance of {rule.optimizer} but this group's capturable is False: its "
+        "step is a number of the host's, which would be recorded as it is now",
+        "pass capturable=True" if name in counted_steps.FORMULAS else "step outside of the graph",
+    )
     options.weight_decay = getattr(options, "weight_decay", 0)
-    decay_of, decay = _decay(options)
+    decay_of, decay = decay_of_group(options)
     batches: dict[tuple[Any, ...], list[Member]] = {}
     for param, grad, state in zip(params, grads, states):
         state["step"] += 1
-        member = _member(param, grad, [state[key] for key in rule.states(options)])
+        member = member_of(param, grad, [state[key] for key in rule.states(options)])
         if member is None:
             _by_rule(rule.optimizer, param, grad, state, options)
             continue
@@ -334,35 +284,27 @@ def ruled(name: str, params: list[Any], grads: list[Any], states: list[Any], gro
         batches.setdefault(key, []).append(member)
         rule.after(options, state)
     for (_, _, numbers, flags), members in batches.items():
-        _launch_rule(name, members, (_sign(options), decay, *numbers), (decay_of, flags), UNSCALED)
+        launch_rule(name, members, (sign_of(options), decay, *numbers), (decay_of, flags), UNSCALED)
 
 
-def _launch_rule(
-    name: str, members: list[Member], numbers: Sequence[float], kind: tuple[int, int], scaling: Scaling, steps: Sequence[Any] = ()
-) -> None:
+def launch_rule(
+    name: str, members: list[Member], numbers: Sequence[float], kind: tuple[int, int], scaling: Scaling, steps: Sequence[Any] = (),
+    counted: int = 0,
+) -> None:  # fmt: skip
+    """Start a step by a rule of RULES; `counted`: its numbers are on the device, a row for each member in place of `steps`."""
     padded = (*map(float, numbers), *[0.0] * (8 - len(numbers)))
-    _launch("rule_step", members, padded, (("RULE", name), ("FLAGS", kind[1]), ("DECAY", kind[0])), scaling, steps)
+    constants = (("RULE", name), ("FLAGS", kind[1]), ("DECAY", kind[0]), ("COUNTED", counted))
+    launch_step("rule_step", members, padded, constants, scaling, steps)
 
 
 def adagrad(params: list[Any], grads: list[Any], states: list[Any], group: Any) -> None:
     """A step of Adagrad; one that may be left out counts on the device, as Adam's."""
-    if "found_inf" not in group and not any(state["step"].is_cuda for state in states):
+    if "found_inf" in group or any(state["step"].is_cuda for state in states):
+        from tenfold.cuda.kernels import counted_steps  # which needs this module
+
+        counted_steps.adagrad(params, grads, states, group)
+    else:
         ruled("adagrad", params, grads, states, group)
-        return
-    options = _options(group)
-    decay_of, decay = _decay(options)
-    batches: dict[tuple[Any, ...], list[tuple[Member, Any]]] = {}
-    for param, grad, state, step in zip(params, grads, states, _on_device(params, states)):
-        member = _member(param, grad, [state["sum"]])
-        if member is None:
-            raise _refused("Adagrad", param)
-        batches.setdefault((param._array.dtype, param._key.index), []).append((member, step))
-    for (_, index), found in batches.items():
-        members, steps = [m for m, _ in found], [step for _, step in found]
-        scaling = _scaling(group, members[0].tensors[0].device)
-        _count(steps, index, scaling)
-        numbers = (_sign(options), decay, options.eps, -options.lr, options.lr_decay)
-        _launch_rule("adagrad", members, numbers, (decay_of, 1), scaling, steps)
 
 
 def attach() -> None:
