@@ -242,7 +242,9 @@ def test_steps_counted_on_the_device_are_those_of_the_host(name, options):
     for device in ("cpu", "cuda"):
         rate = tenfold.full((), 0.1, device=device) if "lr" in options else 0.1
         given = {**options, "lr": rate, "capturable": device == "cuda"} | ({"t0": 2, "lambd": 0.1} if name == "ASGD" else {})
-        params = [drawn(shape, tenfold.float32, k).to(device).requires_grad_() for k, shape in enumerate([(2100,), (3, 4), (0,)])]
+        params = [drawn(shape, tenfold.float32, k).to(device) for k, shape in enumerate([(2100,), (3, 4), (0,), (5, 6)])]
+        params[3] = params[3][:, ::2]  # which lies apart
+        params = [p.requires_grad_() for p in params]
         optimizer = getattr(optim, name)(params, **given)
         for step in range(8):  # RAdam rectifies from the sixth on
             for k, p in enumerate(params):
@@ -250,7 +252,7 @@ def test_steps_counted_on_the_device_are_those_of_the_host(name, options):
             optimizer.step()
         states = [optimizer.state[p] for p in params]
         assert all(s[key].is_cuda == (device == "cuda") for s in states for key in optimizer.scalars)
-        assert [float(s["step"]) for s in states] == [7, 8, 8]
+        assert [float(s["step"]) for s in states] == [7, 8, 8, 8]
         found.append([*params, *(s[key].to(device) for s in states for key in s)])
     for expected, got in zip(*found, strict=True):
         assert_close(got, expected, 8)

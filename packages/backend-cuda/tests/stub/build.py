@@ -84,9 +84,13 @@ static const size_t CAPACITY = 80000000000;
 /* The error that CuPy's pool knows as used up memory. */
 static void used_up(void) {
   PyObject *module = PyImport_ImportModule("cupy_backends.cuda.api.runtime");
-  PyObject *error = module ? PyObject_CallMethod(module, "CUDARuntimeError", "i", 2) : NULL;
-  if (error) PyErr_SetObject((PyObject *)Py_TYPE(error), error);
+  PyObject *kind = module ? PyObject_GetAttrString(module, "CUDARuntimeError") : NULL;
+  /* without its __init__, which asks CUDA's library for the error's name */
+  PyObject *error = kind ? PyObject_CallMethod(kind, "__new__", "O", kind) : NULL, *status = PyLong_FromLong(2);
+  if (error && !PyObject_SetAttrString(error, "status", status)) PyErr_SetObject(kind, error);
   Py_XDECREF(error);
+  Py_XDECREF(status);
+  Py_XDECREF(kind);
   Py_XDECREF(module);
 }
 """

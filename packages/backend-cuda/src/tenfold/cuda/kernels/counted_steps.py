@@ -14,7 +14,8 @@ import numpy as np
 
 from tenfold.cuda import capturing, runtime
 from tenfold.cuda.kernels import optim
-from tenfold.cuda.kernels.handwritten import F32, F64, Handwritten, start
+from tenfold.cuda.kernels.handwritten import F32, F64, FLOATS, Handwritten, contiguous, start
+from tenfold.cuda.kernels.multi_tensor import guarded
 from tenfold.ops.creation.factories import full
 from tenfold.ops.indexing.joining import stack
 from tenfold.tensor.tensor import Tensor
@@ -25,10 +26,20 @@ COUNTED = 256  # counters of steps that a program advances
 
 def by_device(name: str, param: Any, grad: Any, kept: list[Any], step: Any) -> optim.Member | None:
     """`member_of` for a step that is counted on the device; None: the parameter has no elements, and its step is counted only."""
-    member = optim.member_of(param, grad, kept) if param.numel() else None
+    member = optim.member_of(param, grad, kept) or _gathered(param, grad, kept) if param.numel() else None
     if (member is None and param.numel()) or step._array.dtype != F32:
         raise optim.refused(name, param)
     return member
+
+
+def _gathered(param: Any, grad: Any, kept: list[Any]) -> optim.Member | None:
+    """A member of copies of what lies apart, which a step writes back; None for dtypes that the kernels do not have."""
+    tensors = [param, *kept]
+    given = [t._array for t in (*tensors, grad)]
+    if guarded(tensors) or any(a.dtype != given[0].dtype or a.dtype not in FLOATS for a in given):
+        return None
+    arrays = [contiguous(a) for a in given]
+    return optim.Member(tensors, arrays, given[-1], [(a, b) for a, b in zip(given[:-1], arrays) if a is not b])
 
 
 def _on_device(params: list[Any], states: list[Any], scalars: Sequence[str] = ("step",)) -> list[Any]:

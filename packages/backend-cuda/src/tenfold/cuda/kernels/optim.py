@@ -37,6 +37,7 @@ class Member(NamedTuple):
     tensors: list[Any]
     arrays: list[Any]
     grad: Any = None  # the gradient as it was given, of which the last array may be a copy
+    copied: Sequence[tuple[Any, Any]] = ()  # arrays that are written, which lie apart, and the copies that the kernel writes
 
 
 def launch_step(
@@ -49,10 +50,10 @@ def launch_step(
     entries = [Entry(m.arrays, address) for m, address in zip(members, addresses, strict=True)]
     kind = (("SCALED", scaling.kind), ("KIND", TYPE_OF[first.dtype]), ("DOUBLE", int(first.dtype == F64)))
     launch(name, entries, (*scaling.arrays, *more), (*constants, *kind), now.index_of(first))
-    for m in members if scaling.kind == 2 else ():
-        if m.grad is not None and m.grad is not m.arrays[-1]:  # the step has divided a copy by the scale
-            key = m.tensors[0]._key
-            wrap(m.grad, key).copy_(wrap(m.arrays[-1], key))
+    for m in members:
+        unscaled = scaling.kind == 2 and m.grad is not None and m.grad is not m.arrays[-1]  # divided by the scale
+        for given, copy in (*m.copied, *[(m.grad, m.arrays[-1])] * unscaled):
+            wrap(given, m.tensors[0]._key).copy_(wrap(copy, m.tensors[0]._key))
     written([*steps, *(t for m in members for t in m.tensors)])
 
 
