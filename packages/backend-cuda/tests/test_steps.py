@@ -302,3 +302,15 @@ def test_a_scaled_gradient_in_another_order_is_unscaled_where_it_lies(make):
     scaler.step(optimizer)
     for got, expected in zip((p.grad, last.grad), grads, strict=True):
         assert_close(got, expected, 4)
+
+
+def test_a_differentiable_step_that_is_capturable_is_one_of_operators():
+    found = []
+    for device in ("cpu", "cuda"):
+        p = tenfold.ones(3, device=device, requires_grad=True)
+        moved = p.clone()
+        optimizer = optim.Adam([moved], lr=0.1, differentiable=True, capturable=device == "cuda")
+        moved.grad = tenfold.arange(3.0, device=device)
+        optimizer.step()
+        found.append(moved.detach().cpu())
+    np.testing.assert_allclose(found[1].numpy(), found[0].numpy(), rtol=1e-6)

@@ -41,8 +41,8 @@ def test_more_memory_than_there_is_is_told_as_used_up():
 
 
 def test_typed_storages_are_of_the_device():
+    tenfold.storage._reset_warn_typed_storage_removal()
     with pytest.warns(UserWarning, match="TypedStorage is deprecated"):
-        tenfold.storage._reset_warn_typed_storage_removal()
         made = cuda.FloatStorage([1.0, 2.0])
     assert made.device.type == "cuda"
     assert isinstance(made, cuda.FloatStorage)

@@ -29,7 +29,8 @@ def _gone(size: int) -> None:
 def host_memory_stats() -> dict[str, Any]:
     """PyTorch's names with what tensors in pinned memory hold; {} where there is no device.
 
-    What the pool keeps for later is in "allocations" as pieces, whose bytes CuPy does not tell; nobody measures times: they are 0.
+    What the pool keeps for later is in "allocations" as pieces, whose bytes CuPy does not tell. Times are not
+    measured, and 0.
     """
     if not is_available():
         return {}

@@ -69,8 +69,7 @@ def classes_of(device: str) -> dict[str, Any]:
     base, module = (_LegacyStorage, "tenfold") if device == "cpu" else (_ElsewhereStorage, f"tenfold.{device}")
     names = {title + "Storage": dtypes.BY_NAME[name] for name, title in TITLES.items()}
     return {
-        name: _OfOneType(name, (base,), {"_dtype": kind, "_device": device, "__module__": module})
-        for name, kind in names.items()
+        name: _OfOneType(name, (base,), {"_dtype": kind, "_device": device, "__module__": module}) for name, kind in names.items()
     }
 
 

@@ -198,7 +198,8 @@ class RuleOptimizer(Optimizer):
         params, grads = _with_gradients(group["params"])
         kernel, device = self._kernel_for(group, params, grads)
         if kernel is None:
-            if group.get("capturable") and params and not (device == "cpu" and group.get("fused")):
+            unknown = (self.rule, device) not in _fused_kernels or (device == "cpu" and not group.get("fused"))
+            if group.get("capturable") and params and unknown:  # a differentiable step, of operators, is taken where there is one
                 raise AssertionError(
                     f"{type(self).__name__} on {params[0].device}: If capturable=True, params and state_steps must be on "
                     f"supported devices, which have a fused kernel for {self.rule!r}; pass capturable=False"
@@ -209,7 +210,7 @@ class RuleOptimizer(Optimizer):
             states = [self._state_of(param, group) for param in params]
         else:
             states = [{} for _ in params]
-        if any([param._array.dtype.kind == "c" for param in params]):
+        if any(param._array.dtype.kind == "c" for param in params):
             _step_as_reals(kernel, params, grads, states, group)
         else:
             kernel(params, grads, states, group)

@@ -35,7 +35,7 @@ def _on_one_device(values: Tensor, **indices: Any) -> None:
     for name, given in indices.items():
         if isinstance(given, Tensor) and given.device != values.device:
             raise RuntimeError(
-                f"device of {name} ({given.device}) must match device of values ({values.device}): move one of them, or pass device="
+                f"device of {name} ({given.device}) must match device of values ({values.device}): move one, or pass device="
             )
 
 

@@ -1,7 +1,7 @@
 """Optimizers' steps that are counted on the device: what `capturable=True` asks for, and steps that may be left out.
 
-The host knows nothing of a step's number, so that replays of a CUDA graph go on counting. What the formulas of most optimizers need
-of it (powers of the betas, a product of momenta) is computed in float64, in a row of numbers for each parameter.
+The host knows nothing of a step's number, so that replays of a CUDA graph go on counting. What most optimizers' formulas need of
+it (powers of the betas, a product of momenta) is computed in float64, in a row of numbers for each parameter.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from tenfold.cuda import capturing, runtime
-from tenfold.cuda.kernels import optim
+from tenfold.cuda.kernels import step_launches as common
 from tenfold.cuda.kernels.handwritten import F32, F64, FLOATS, Handwritten, contiguous, start
 from tenfold.cuda.kernels.multi_tensor import guarded
 from tenfold.ops.creation.factories import full
@@ -24,34 +24,36 @@ from tenfold.types.dtypes import float32, float64
 COUNTED = 256  # counters of steps that a program advances
 
 
-def by_device(name: str, param: Any, grad: Any, kept: list[Any], step: Any) -> optim.Member | None:
+def by_device(name: str, param: Any, grad: Any, kept: list[Any], step: Any) -> common.Member | None:
     """`member_of` for a step that is counted on the device; None: the parameter has no elements, and its step is counted only."""
-    member = optim.member_of(param, grad, kept) or _gathered(param, grad, kept) if param.numel() else None
+    member = common.member_of(param, grad, kept) or _gathered(param, grad, kept) if param.numel() else None
     if (member is None and param.numel()) or step._array.dtype != F32:
-        raise optim.refused(name, param)
+        raise common.refused(name, param)
     return member
 
 
-def _gathered(param: Any, grad: Any, kept: list[Any]) -> optim.Member | None:
+def _gathered(param: Any, grad: Any, kept: list[Any]) -> common.Member | None:
     """A member of copies of what lies apart, which a step writes back; None for dtypes that the kernels do not have."""
     tensors = [param, *kept]
     given = [t._array for t in (*tensors, grad)]
     if guarded(tensors) or any(a.dtype != given[0].dtype or a.dtype not in FLOATS for a in given):
         return None
     arrays = [contiguous(a) for a in given]
-    return optim.Member(tensors, arrays, given[-1], [(a, b) for a, b in zip(given[:-1], arrays) if a is not b])
+    return common.Member(tensors, arrays, given[-1], [(a, b) for a, b in zip(given[:-1], arrays) if a is not b])
 
 
 def _on_device(params: list[Any], states: list[Any], scalars: Sequence[str] = ("step",)) -> list[Any]:
     """The counters of steps, moved to the device with other scalar states where they are not there yet."""
     for param, state in zip(params, states):
         for name in scalars:
-            if not state[name].is_cuda:
+            if state[name].is_cuda:
+                state[name] = state[name].to(float32)  # those of a state dict may be double
+            else:
                 state[name] = full((), float(state[name]), dtype=float32, device=param.device)
     return [state["step"] for state in states]
 
 
-def count(steps: Sequence[Any], index: int, scaling: optim.Scaling) -> None:
+def count(steps: Sequence[Any], index: int, scaling: common.Scaling) -> None:
     """Advance counters on the device, in one launch."""
     now = runtime.current()
     addresses = np.array(now.pointers([step._array for step in steps]), np.int64)
@@ -80,8 +82,8 @@ def _addresses(now: Any, addresses: Any, index: int) -> Any:
 def adam(params: list[Any], grads: list[Any], states: list[Any], group: Any) -> None:
     """Adam with the counters on the device, and the learning rate too if it is a tensor there: replays go on counting."""
     lr, beta1, beta2 = group["lr"], *map(float, group["betas"])
-    names = optim.moments_of(group["amsgrad"])
-    batches: dict[tuple[Any, ...], list[tuple[optim.Member | None, Any]]] = {}
+    names = common.moments_of(group["amsgrad"])
+    batches: dict[tuple[Any, ...], list[tuple[common.Member | None, Any]]] = {}
     for param, grad, state, step in zip(params, grads, states, _on_device(params, states)):
         member = by_device("Adam", param, grad, [state[name] for name in names], step)
         batches.setdefault((member and param._array.dtype, param._key.index), []).append((member, step))
@@ -89,7 +91,7 @@ def adam(params: list[Any], grads: list[Any], states: list[Any], group: Any) -> 
     decay_of = 0 if not group["weight_decay"] else 1 if group["decoupled_weight_decay"] else 2
     for (dtype, index), found in batches.items():
         members, steps = [m for m, _ in found if m], [step for _, step in found]
-        scaling = optim.scaling_of(group, steps[0].device)
+        scaling = common.scaling_of(group, steps[0].device)
         count(steps, index, scaling)
         if not members:
             continue
@@ -97,7 +99,7 @@ def adam(params: list[Any], grads: list[Any], states: list[Any], group: Any) -> 
         shares = (1 - beta1, beta2, 1 - beta2, float(group["eps"]), 0.0 if placed else float(lr), _log(beta1), _log(beta2))
         numbers = (-1.0 if group["maximize"] else 1.0, float(group["weight_decay"]), *shares)
         constants = (("DECAY", decay_of), ("AMSGRAD", int(group["amsgrad"])), ("COUNTED", 1), ("PLACED", int(placed)))
-        optim.launch_step("adam_step", members, (rate, *numbers), constants, scaling, steps)
+        common.launch_step("adam_step", members, (rate, *numbers), constants, scaling, steps)
 
 
 def _log(beta: float) -> float:
@@ -106,19 +108,19 @@ def _log(beta: float) -> float:
 
 def adagrad(params: list[Any], grads: list[Any], states: list[Any], group: Any) -> None:
     """Adagrad with the counters on the device."""
-    options = optim.options_of(group)
-    decay_of, decay = optim.decay_of_group(options)
-    batches: dict[tuple[Any, ...], list[tuple[optim.Member | None, Any]]] = {}
+    options = common.options_of(group)
+    decay_of, decay = common.decay_of_group(options)
+    batches: dict[tuple[Any, ...], list[tuple[common.Member | None, Any]]] = {}
     for param, grad, state, step in zip(params, grads, states, _on_device(params, states)):
         member = by_device("Adagrad", param, grad, [state["sum"]], step)
         batches.setdefault((member and param._array.dtype, param._key.index), []).append((member, step))
     for (_, index), found in batches.items():
         members, steps = [m for m, _ in found if m], [step for _, step in found]
-        scaling = optim.scaling_of(group, steps[0].device)
+        scaling = common.scaling_of(group, steps[0].device)
         count(steps, index, scaling)
-        numbers = (optim.sign_of(options), decay, options.eps, -options.lr, options.lr_decay)
+        numbers = (common.sign_of(options), decay, options.eps, -options.lr, options.lr_decay)
         if members:
-            optim.launch_rule("adagrad", members, numbers, (decay_of, 1), scaling, steps)
+            common.launch_rule("adagrad", members, numbers, (decay_of, 1), scaling, steps)
 
 
 # The others, whose kernel reads numbers that are made on the device
@@ -167,22 +169,23 @@ def _asgd(o: Any, t: Any, kept: dict[str, Any]) -> Numbers:
 
 
 FORMULAS: dict[str, Callable[[Any, Any, dict[str, Any]], Numbers]] = {
-    "adadelta": _adadelta, "adamax": _adamax, "nadam": _nadam, "radam": _radam, "rmsprop": _rmsprop, "rprop": _rprop, "asgd": _asgd,
+    "adadelta": _adadelta, "adamax": _adamax, "nadam": _nadam, "radam": _radam, "rmsprop": _rmsprop, "rprop": _rprop,
+    "asgd": _asgd,
 }  # fmt: skip
 SCALARS = {"nadam": ("mu_product",), "asgd": ("eta", "mu")}
 
 
 def counts_here(states: Sequence[Any], group: Any) -> bool:
     """Whether a group's steps are counted on the device."""
-    return bool(group.get("capturable")) or any([state["step"].is_cuda for state in states])
+    return bool(group.get("capturable")) or any(state["step"].is_cuda for state in states)
 
 
 def counted(name: str, params: list[Any], grads: list[Any], states: list[Any], group: Any) -> None:
     """A step of an optimizer of FORMULAS."""
-    rule, o = optim.RULES[name], optim.options_of(group, keep=("lr",))
+    rule, o = common.RULES[name], common.options_of(group, keep=("lr",))
     o.lr = o.lr if isinstance(o.lr, Tensor) and o.lr.is_cuda else float(o.lr)
     o.weight_decay = getattr(o, "weight_decay", 0)
-    batches: dict[tuple[Any, ...], list[tuple[optim.Member | None, Any]]] = {}
+    batches: dict[tuple[Any, ...], list[tuple[common.Member | None, Any]]] = {}
     steps = _on_device(params, states, ("step", *SCALARS.get(name, ())))
     for param, grad, state, step in zip(params, grads, states, steps):
         member = by_device(rule.optimizer, param, grad, [state[key] for key in rule.states(o)], step)
@@ -190,12 +193,12 @@ def counted(name: str, params: list[Any], grads: list[Any], states: list[Any], g
     decay = 0 if not o.weight_decay else 1 if _decoupled(o) else 2
     for (_, index), found in batches.items():
         those = [state for _, state in found]
-        count([state["step"] for state in those], index, optim.UNSCALED)
+        count([state["step"] for state in those], index, common.UNSCALED)
         rows = _rows(name, o, those)
         members = [member for member, _ in found if member is not None]
         if members:
             kind = (decay, int(rule.flags(o, those[0])) if name == "rmsprop" else 0)
-            optim.launch_rule(name, members, (-1.0 if o.maximize else 1.0,), kind, optim.UNSCALED, list(rows.unbind()), 1)
+            common.launch_rule(name, members, (-1.0 if o.maximize else 1.0,), kind, common.UNSCALED, list(rows.unbind()), 1)
 
 
 def _decoupled(o: Any) -> bool:
