@@ -7,9 +7,12 @@ from __future__ import annotations
 
 import contextlib
 import functools
+import inspect
 import json
 import os
 import re
+import sys
+import types
 import unittest
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -74,12 +77,13 @@ def facts(names: dict[str, Any]) -> None:
     import torch
 
     missing = names["__getattr__"]
+    names["TEST_CUDNN"] = _about_cuda()  # there it only says that there is a GPU
     names.update(TEST_CUDA=True, TEST_MAGMA=True, CUDA_DEVICE=torch.device(DEVICE), _get_torch_cuda_version=lambda: (13, 0))
     names["__getattr__"] = lambda name: bool(re.fullmatch(r"(SM[5-9]\d|CUDA1\d)OrLater", name)) or missing(name)
 
 
 def helpers(names: dict[str, Any]) -> None:
-    """Into the namespace of the copied common_utils.py: what it does with the CPU's random numbers, with the device's as well."""
+    """Into the namespace of the copied common_utils.py: tools for a GPU, whose random numbers are kept as the CPU's are."""
     import torch
 
     kept = names["freeze_rng_state"]
@@ -93,7 +97,36 @@ def helpers(names: dict[str, Any]) -> None:
         finally:
             torch.cuda.set_rng_state(before)
 
+    if not hasattr(torch.cuda, "_sleep"):
+        torch.cuda._sleep = lambda cycles: None
+    torch._C._nn = torch.nn.functional  # where the functions are that the lists of autocast name
+    torch._C._linalg = types.SimpleNamespace(
+        **{f"linalg_{name}": getattr(torch.linalg, name) for name in ("vecdot", "multi_dot")}
+    )
+    torch.testing._internal = sys.modules["harness_internal"]  # by which decorators of classes are named
+    names.update(TEST_CUDA_GRAPH=True, NoTest=object, get_cycles_per_ms=lambda: 1000.0)
     names["freeze_rng_state"] = freeze_rng_state
+
+
+def plain(cls: Any, test: str, source_of: Callable[[Any], str]) -> bool:
+    """Whether a test of a class that is not made for devices is about the device; it is noted, as one for CUDA alone."""
+    name = f"{cls.__name__}.{test}"
+    here = _about_cuda() or re.search("cuda", source_of(getattr(cls, test)), re.IGNORECASE)
+    made_of = cls.__name__.endswith("CUDA") or "device" in inspect.signature(getattr(cls, test)).parameters
+    if made_of or not here or not re.search(os.environ["TORCHTESTS_ONLY"], name):
+        return False
+    _note(name, True)
+    return True
+
+
+def _about_cuda() -> bool:
+    """Whether the whole file is, such as test_cuda."""
+    return "_cuda" in os.environ["TORCHTESTS_FILE"]
+
+
+def _note(name: str, alone: bool) -> None:
+    with open(os.environ["TORCHTESTS_MADE"], "a") as notes:
+        print(json.dumps([name, alone]), file=notes)
 
 
 def _of_cuda(test: Any) -> Any:
@@ -121,6 +154,7 @@ def _made(one: Callable[..., None], cls: Any, name: str, test: Any, kwargs: Any,
     one(cls, name, test, kwargs, [*decorators, placed], dtype)
     table = getattr(test, "dtypes", {})
     here = table.get("cpu", table.get("all", ()))
-    alone = getattr(test, "of_cuda", False) is True or ("cuda" in table and dtype is not None and dtype not in here)
-    with open(os.environ["TORCHTESTS_MADE"], "a") as notes:
-        print(json.dumps([f"{cls.__name__}.{name}", alone]), file=notes)
+    alone = (
+        getattr(test, "of_cuda", False) is True or ("cuda" in table and dtype is not None and dtype not in here) or _about_cuda()
+    )
+    _note(f"{cls.__name__}.{name}", alone)

@@ -8,6 +8,7 @@ import pytest
 
 import tenfold
 from tenfold import amp
+from tenfold.amp import lists
 from tenfold.amp.settings import SETTINGS
 from tenfold.dispatch.runtime import RUNTIME, Layer
 
@@ -271,3 +272,16 @@ def test_threads_have_layers_of_their_own(x):
     assert set(found) == {tenfold.bfloat16}
     assert set(mine) == {tenfold.float16}
     assert RUNTIME["ACTIVE"] == 0
+
+
+def test_the_logarithm_of_a_probability_is_refused_off_the_cpu(monkeypatch):
+    F, x = pytest.importorskip("tenfold.nn").functional, tenfold.full((3,), 0.5)
+    with tenfold.autocast("cpu"):
+        assert F.binary_cross_entropy(x, x).dtype is tenfold.float32
+    monkeypatch.setattr(lists, "CPU", lists.OTHER)
+    with tenfold.autocast("cpu"):
+        with pytest.raises(RuntimeError, match="binary_cross_entropy and its layer are unsafe to autocast"):
+            F.binary_cross_entropy(x, x)
+        with tenfold.autocast("cpu", enabled=False):
+            assert F.binary_cross_entropy(x, x).dtype is tenfold.float32
+        assert F.rms_norm(x.half(), (3,)).dtype is tenfold.float32

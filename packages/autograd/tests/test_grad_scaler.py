@@ -97,3 +97,26 @@ def test_optimizers_that_unscale_by_themselves(passes_itself: bool, unscaled: bo
     pytest.importorskip("tenfold.optim")
     case = (passes_itself, unscaled, factor)
     assert scaled_by_itself(tenfold, *case) == scaled_by_itself(torch, *case)
+
+
+def refusals(lib: Any) -> list[str]:
+    """What is said of a scaler that has scaled nothing, of an optimizer without gradients and of a wrong new scale."""
+    scaler, told = lib.amp.GradScaler("cpu", init_scale=4.0), []
+    with_gradients, without = (Step([lib.ones(2, requires_grad=True)]) for _ in range(2))
+    for call in (lambda: scaler.step(without), scaler.update):
+        with pytest.raises(AssertionError) as caught:
+            call()
+        told.append(str(caught.value))
+    scaler.scale(with_gradients.param_groups[0]["params"][0].sum()).backward()
+    with pytest.raises(AssertionError, match=r"No inf checks were recorded for this optimizer\."):
+        scaler.step(without)
+    scaler.step(with_gradients)
+    for new in (lib.ones(2), lib.ones((), requires_grad=True)):
+        with pytest.raises(AssertionError, match="new_scale should be a float or a 1-element"):
+            scaler.update(new)
+    scaler.update(lib.tensor(8.0))
+    return [*told, scaler.get_scale()]
+
+
+def test_refusals_as_pytorch() -> None:
+    assert refusals(tenfold) == refusals(torch)

@@ -111,3 +111,20 @@ def test_storage_and_deep_copies():
     twin.add_(1)
     assert twin.device == x.device
     assert (x.tolist(), twin.tolist()) == ([0, 1, 2, 3], [1, 2, 3, 4])
+
+
+@pytest.mark.parametrize("masked", [False, True])
+def test_gradients_of_sparse_tensors_are_checked_on_the_device(masked):
+    pytest.importorskip("tenfold.sparse")
+    at, values = tenfold.tensor([[0, 1, 1], [2, 0, 2]]), tenfold.tensor([3.0, 4.0, 5.0], dtype=tenfold.float64)
+    x = tenfold.sparse_coo_tensor(at, values, (2, 4), device="cuda").requires_grad_()
+    assert tenfold.autograd.gradcheck(lambda x: x.to_dense(masked_grad=masked), (x,), masked=masked)
+
+
+def test_nested_tensors_are_padded_on_the_device():
+    nested = pytest.importorskip("tenfold.nested")
+    rows = [tenfold.arange(4.0).reshape(2, 2), tenfold.ones(1, 3)]
+    x = nested.nested_tensor([row.cuda() for row in rows])
+    padded = nested.to_padded_tensor(x, -1.0)
+    assert padded.device.type == "cuda"
+    assert padded.cpu().equal(nested.to_padded_tensor(nested.nested_tensor(rows), -1.0))

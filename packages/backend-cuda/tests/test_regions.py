@@ -197,3 +197,27 @@ def test_maxima_of_windows_that_overlap_are_the_same_each_time_where_that_is_ask
             assert ("spread_largest" in names) is not asked
             found.append(x.grad)
         assert found[0].equal(found[1])
+
+
+@pytest.mark.parametrize("pool", [
+    lambda x: F.adaptive_avg_pool2d(x, (3, 2)), lambda x: F.avg_pool2d(x, 2),
+    lambda x: F.max_pool2d(x, 2), lambda x: F.adaptive_max_pool2d(x, (3, 2)),
+])  # fmt: skip
+def test_pools_of_a_part_of_the_channels_lie_channels_last(pool):
+    whole = drawn((2, 6, 5, 4)).contiguous(memory_format=tenfold.channels_last)
+    x = whole.cuda()[:, ::2].requires_grad_()
+    found = pool(x)
+    assert found.is_contiguous(memory_format=tenfold.channels_last)
+    expected = whole[:, ::2].detach().requires_grad_()
+    pool(expected).square().sum().backward()
+    found.square().sum().backward()
+    np.testing.assert_allclose(x.grad.cpu().numpy(), expected.grad.numpy(), rtol=1e-5)
+
+
+@pytest.mark.parametrize("name", ["adaptive_avg_pool1d", "adaptive_max_pool2d", "adaptive_avg_pool3d"])
+def test_adaptive_pools_of_no_window_have_no_gradient(name):
+    x = drawn((2, 3, 4, 5, 6)[: 2 + int(name[-2])]).cuda().requires_grad_()
+    found = getattr(F, name)(x, 0)
+    assert found.numel() == 0
+    with pytest.raises(RuntimeError, match="Expected grad_output to have non-zero size for non-batch dimensions"):
+        found.sum().backward()

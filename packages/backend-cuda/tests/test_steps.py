@@ -234,6 +234,31 @@ def test_gradients_are_unscaled_together(dtype, hurt):
 
 
 @pytest.mark.parametrize("name", ["Adadelta", "Adam", "AdamW", "Adamax", "NAdam", "RAdam", "RMSprop", "Rprop", "ASGD"])
+@pytest.mark.parametrize("options", [{}, {"weight_decay": 0.1, "maximize": True}, {"lr": "on the device"}], ids=repr)
+def test_steps_counted_on_the_device_are_those_of_the_host(name, options):
+    found = []
+    if name == "Rprop":
+        options = {key: value for key, value in options.items() if key != "weight_decay"}
+    for device in ("cpu", "cuda"):
+        rate = tenfold.full((), 0.1, device=device) if "lr" in options else 0.1
+        given = {**options, "lr": rate, "capturable": device == "cuda"} | ({"t0": 2, "lambd": 0.1} if name == "ASGD" else {})
+        params = [drawn(shape, tenfold.float32, k).to(device) for k, shape in enumerate([(2100,), (3, 4), (0,), (5, 6)])]
+        params[3] = params[3][:, ::2]  # which lies apart
+        params = [p.requires_grad_() for p in params]
+        optimizer = getattr(optim, name)(params, **given)
+        for step in range(8):  # RAdam rectifies from the sixth on
+            for k, p in enumerate(params):
+                p.grad = drawn(tuple(p.shape), tenfold.float32, 10 * step + k).to(device) if k or step else None
+            optimizer.step()
+        states = [optimizer.state[p] for p in params]
+        assert all(s[key].is_cuda == (device == "cuda") for s in states for key in optimizer.scalars)
+        assert [float(s["step"]) for s in states] == [7, 8, 8, 8]
+        found.append([*params, *(s[key].to(device) for s in states for key in s)])
+    for expected, got in zip(*found, strict=True):
+        assert_close(got, expected, 8)
+
+
+@pytest.mark.parametrize("name", ["Adadelta", "Adam", "AdamW", "Adamax", "NAdam", "RAdam", "RMSprop", "Rprop", "ASGD"])
 def test_capturable_steps_one_parameter_at_a_time(name):
     found = []
     for device in ("cpu", "cuda"):
@@ -244,3 +269,48 @@ def test_capturable_steps_one_parameter_at_a_time(name):
             optimizer.step()
         found.append(p.detach().cpu())
     np.testing.assert_allclose(found[1].numpy(), found[0].numpy(), rtol=1e-5)
+
+
+@pytest.mark.parametrize("options", [{"foreach": False}, {"fused": None}, {"foreach": True}], ids=["single", "plain", "foreach"])
+@pytest.mark.parametrize("name", ["Adadelta", "Adagrad", "Adam", "AdamW", "Adamax", "NAdam", "RAdam", "RMSprop", "Rprop", "ASGD"])
+def test_complex_parameters_are_two_reals_each_with_capturable_too(name, options):
+    found = []
+    for device in ("cpu", "cuda"):
+        p = (tenfold.arange(1.0, 4.0) + 0.5j).to(device).requires_grad_()
+        capturable = {"capturable": True} if device == "cuda" and name != "Adagrad" else {}
+        given = {k: v for k, v in options.items() if k != "fused" or name in ("Adam", "AdamW")}
+        optimizer = getattr(optim, name)([p], lr=0.1, **given, **capturable)
+        for n in range(3):
+            p.grad = (tenfold.arange(3.0) + 1j * n - 1).to(p.dtype).to(device)
+            optimizer.step()
+        found.append([p.detach().cpu(), *(v.cpu() for v in optimizer.state[p].values())])
+        assert all(v.is_complex() for k, v in optimizer.state[p].items() if k not in optimizer.scalars)
+        assert float(optimizer.state[p]["step"]) == 3
+    for expected, got in zip(*found, strict=True):
+        np.testing.assert_allclose(got.numpy(), expected.numpy(), rtol=1e-5)
+
+
+@pytest.mark.parametrize("make", [optim.AdamW, optim.Adagrad, lambda p, **k: optim.SGD(p, momentum=0.9, **k)], ids=repr)
+def test_a_scaled_gradient_in_another_order_is_unscaled_where_it_lies(make):
+    p = drawn((8, 6), tenfold.float32).cuda().requires_grad_()
+    last = drawn((2, 3, 4, 5), tenfold.float32).cuda().contiguous(memory_format=tenfold.channels_last).requires_grad_()
+    grads = drawn((6, 8), tenfold.float32, 1).t(), drawn((2, 3, 4, 5), tenfold.float32, 2)
+    scaler, optimizer = tenfold.amp.GradScaler("cuda", init_scale=8.0), make([p, last], lr=0.1, fused=True)
+    scaler.scale(tenfold.ones((), device="cuda"))
+    p.grad, last.grad = ((8 * g).cuda() for g in grads)
+    assert p.grad.stride() == (1, 8)
+    scaler.step(optimizer)
+    for got, expected in zip((p.grad, last.grad), grads, strict=True):
+        assert_close(got, expected, 4)
+
+
+def test_a_differentiable_step_that_is_capturable_is_one_of_operators():
+    found = []
+    for device in ("cpu", "cuda"):
+        p = tenfold.ones(3, device=device, requires_grad=True)
+        moved = p.clone()
+        optimizer = optim.Adam([moved], lr=0.1, differentiable=True, capturable=device == "cuda")
+        moved.grad = tenfold.arange(3.0, device=device)
+        optimizer.step()
+        found.append(moved.detach().cpu())
+    np.testing.assert_allclose(found[1].numpy(), found[0].numpy(), rtol=1e-6)

@@ -21,6 +21,46 @@ def test_statistics_have_pytorchs_names():
         cuda.memory._record_memory_history("some")
 
 
+def test_statistics_of_pinned_memory_have_pytorchs_names():
+    found = cuda.host_memory_stats()
+    kinds = ("current", "peak", "allocated", "freed")
+    for what in ("allocations", "allocated_bytes", "active_requests", "active_bytes"):
+        assert {f"{what}.{kind}" for kind in kinds} <= set(found)
+    assert {"num_host_alloc", "num_host_free", "host_alloc_time.avg", "host_free_time.total"} <= set(found)
+    nested = cuda.memory.host_memory_stats_as_nested_dict()
+    assert nested["active_bytes"]["peak"] == found["active_bytes.peak"]
+    cuda.reset_accumulated_host_memory_stats()
+    cuda.reset_peak_host_memory_stats()
+    assert cuda.host_memory_stats()["active_requests.allocated"] == 0
+
+
+def test_more_memory_than_there_is_is_told_as_used_up():
+    for elements, told in ((1 << 50, r"\d+\.00 GiB"), (1 << 60, "more than 1EB memory")):
+        with pytest.raises(cuda.OutOfMemoryError, match=f"CUDA out of memory. Tried to allocate {told}"):
+            tenfold.empty(elements, device="cuda")
+
+
+def test_typed_storages_are_of_the_device():
+    tenfold.storage._reset_warn_typed_storage_removal()
+    with pytest.warns(UserWarning, match="TypedStorage is deprecated"):
+        made = cuda.FloatStorage([1.0, 2.0])
+    assert made.device.type == "cuda"
+    assert isinstance(made, cuda.FloatStorage)
+    assert not isinstance(made, tenfold.FloatStorage)
+    assert not isinstance(made, cuda.IntStorage)
+    assert isinstance(made.cpu(), tenfold.FloatStorage)
+    assert isinstance(tenfold.IntStorage(2).cuda(), cuda.IntStorage)
+    assert made.tolist() == [1.0, 2.0]
+    assert made.type() == "torch.cuda.FloatStorage"
+    assert cuda.FloatStorage.is_cuda
+    assert not tenfold.FloatStorage.is_cuda
+    assert tenfold.ones(2, device="cuda", dtype=tenfold.int32).storage_type() is cuda.IntStorage
+    with pytest.raises(RuntimeError, match="Not available for CUDA storage"):
+        cuda.FloatStorage.from_buffer(b"1234")
+    with pytest.raises(RuntimeError, match="must be cuda, but got cpu"):
+        cuda.FloatStorage(wrap_storage=tenfold.ones(2).untyped_storage())
+
+
 def test_allocators_are_a_gpus():
     from tenfold.cuda import runtime
 
@@ -87,3 +127,23 @@ def test_events_and_streams_say_what_they_are():
     assert isinstance(tenfold.Stream("cuda"), cuda.Stream)
     assert tenfold.accelerator.current_stream() == cuda.current_stream()
     assert tenfold.accelerator.memory_stats().keys() == cuda.memory_stats().keys()
+
+
+def test_a_stream_is_the_current_one_inside_its_block():
+    first, side = cuda.current_stream(), cuda.Stream()
+    assert first == cuda.default_stream()
+    assert first.cuda_stream == 0 != side.cuda_stream
+    assert side != cuda.Stream()
+    with cuda.stream(side):
+        assert cuda.current_stream() == side
+        with first:
+            assert cuda.current_stream() == first
+        assert (tenfold.ones(3, device="cuda") + 1).tolist() == [2, 2, 2]
+        assert cuda.current_stream() == side
+    assert cuda.current_stream() == first
+    cuda.set_stream(side)
+    try:
+        assert cuda.current_stream() == side
+        assert side.query()
+    finally:
+        cuda.set_stream(first)

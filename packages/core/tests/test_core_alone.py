@@ -12,6 +12,7 @@ MISSING = {
     "tenfold.ones(1, device='cuda')": ("MissingDevice", "in the package tenfold-backend-cuda: pip install tenfold-backend-cuda"),
     "tenfold.ones(1, device='npu')": ("RuntimeError", "Expected one of cpu, meta device type at start of device string: npu"),
     "tenfold.device('npu:1')": ("RuntimeError", "Expected one of cpu, meta device type at start of device string: npu"),
+    "tenfold.device('cpu0')": ("RuntimeError", "Invalid device string: 'cpu0'"),
     "tenfold.ones(1, device='xla')": ("RuntimeError", "Expected one of cpu, meta device type at start of device string: xla"),
     "tenfold.profiler": ("ModuleNotFoundError", "tenfold.profiler is in the package tenfold-autograd: pip install"),
     "tenfold.utils.data": ("ModuleNotFoundError", "tenfold.utils.data is in the package tenfold-data: pip install tenfold-data"),

@@ -218,3 +218,12 @@ def test_gradient_that_was_set_to_zero_is_taken_out_of_the_graph():
         x.zero_()
     assert x.detach_() is x
     assert x.to_dense().tolist() == [0, 0, 0]
+
+
+def test_indices_elsewhere_than_the_values_are_refused_unless_a_device_is_named():
+    at, values = tenfold.tensor([[0], [2]]), tenfold.ones(1, device="meta")
+    with pytest.raises(RuntimeError, match=r"device of indices \(cpu\) must match device of values \(meta\)"):
+        tenfold.sparse_coo_tensor(at, values, (1, 3))
+    assert tenfold.sparse_coo_tensor(at, values, (1, 3), device="meta").device.type == "meta"
+    with pytest.raises(RuntimeError, match="device of plain_indices"):
+        tenfold.sparse_csr_tensor(tenfold.tensor([0, 1], device="meta"), tenfold.tensor([0]), values, (1, 3))

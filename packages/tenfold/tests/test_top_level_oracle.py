@@ -35,6 +35,7 @@ CALLS: dict[str, Any] = {
     "kl_div": lambda t: t.kl_div(t.ones(2), t.tensor([0.5, 0.25])),
     "kl_div of logarithms": lambda t: t.kl_div(t.ones(2), t.tensor([0.5, 0.25]), 0, log_target=True),
     "ranking": lambda t: t.margin_ranking_loss(t.ones(2), t.zeros(2), t.tensor([1.0, -1.0]), 0.5, 0),
+    "ranking over rows": lambda t: t.margin_ranking_loss(t.eye(2), t.zeros(2, 2), t.tensor([1.0, -1.0]), 0.5, 0),
     "poisson": lambda t: t.poisson_nll_loss(t.ones(2), t.tensor([2.0, 3.0]), True, True, 1e-8, 0),
     "triplet": lambda t: t.triplet_margin_loss(t.eye(2), t.ones(2, 2), t.zeros(2, 2), 2.0, 2, 1e-6, False, 0),
     "ctc": lambda t: t.ctc_loss(t.ones(4, 1, 3).log_softmax(2), t.tensor([[1, 2]]), (4,), (2,), 0, 2),

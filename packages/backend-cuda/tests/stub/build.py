@@ -18,7 +18,8 @@ from typing import Any
 HERE = Path(__file__).parent
 DEVICES = 2
 ALLOCATE = (
-    "count.malloc++; size_t n = (a0 + 511) / 512 * 512; void *p = aligned_alloc(512, n); memset(p, 0, n); return (intptr_t)p;"
+    "count.malloc++; size_t n = (a0 + 511) / 512 * 512; void *p = a0 > CAPACITY ? NULL : aligned_alloc(512, n); "
+    "if (p) memset(p, 0, n); else used_up(); return (intptr_t)p;"
 )
 RELEASE = "free((void *)a0); Py_RETURN_NONE;"
 COPY = "count.copy[a3]++; memcpy((void *)a0, (void *)a1, a2); Py_RETURN_NONE;"
@@ -29,7 +30,7 @@ WAIT = "count.sync++; Py_RETURN_NONE;"
 UNSUPPORTED = 'PyErr_SetString(PyExc_RuntimeError, "cudaErrorStreamCaptureUnsupported"); return NULL;'
 PROPERTIES = (
     'return Py_BuildValue("{s:y,s:i,s:i,s:n,s:i,s:i,s:i,s:i,s:i,s:i}", "name", "Stub GPU", "major", 9, "minor", 0, '
-    '"totalGlobalMem", (Py_ssize_t)80000000000, "multiProcessorCount", 132, "maxThreadsPerMultiProcessor", 2048, "warpSize", 32, '
+    '"totalGlobalMem", (Py_ssize_t)CAPACITY, "multiProcessorCount", 132, "maxThreadsPerMultiProcessor", 2048, "warpSize", 32, '
     '"l2CacheSize", 52428800, "integrated", 0, "isMultiGpuBoard", 0);'
 )
 BODIES = {
@@ -49,7 +50,7 @@ BODIES = {
     "streamSynchronize": f"if (capturing && capturing == a0) {{ {UNSUPPORTED} }} {WAIT}",
     "streamBeginCapture": "capturing = a0; Py_RETURN_NONE;", "streamIsCapturing": "return capturing && capturing == a0;",
     "streamEndCapture": "capturing = 0; return handle += 16;", "graphLaunch": "count.graph++; Py_RETURN_NONE;",
-    "memGetInfo": 'return Py_BuildValue("nn", (Py_ssize_t)79000000000, (Py_ssize_t)80000000000);',
+    "memGetInfo": 'return Py_BuildValue("nn", (Py_ssize_t)79000000000, (Py_ssize_t)CAPACITY);',
     "eventElapsedTime": "return 1.0f;", "getDeviceProperties": PROPERTIES, "pointerGetMemoryType": "return 2;",
     "streamGetPriority": "return -1;",
     "deviceCanAccessPeer": "return 1;", "eventQuery": "return PyLong_FromLong(0);", "streamQuery": "return PyLong_FromLong(0);",
@@ -79,6 +80,19 @@ static intptr_t handle = 0x1000;
 static intptr_t capturing;
 static struct { long malloc, memset, sync, graph, copy[8]; } count;
 static int device_now(void) { return current; }
+static const size_t CAPACITY = 80000000000;
+/* The error that CuPy's pool knows as used up memory. */
+static void used_up(void) {
+  PyObject *module = PyImport_ImportModule("cupy_backends.cuda.api.runtime");
+  PyObject *kind = module ? PyObject_GetAttrString(module, "CUDARuntimeError") : NULL;
+  /* without its __init__, which asks CUDA's library for the error's name */
+  PyObject *error = kind ? PyObject_CallMethod(kind, "__new__", "O", kind) : NULL, *status = PyLong_FromLong(2);
+  if (error && !PyObject_SetAttrString(error, "status", status)) PyErr_SetObject(kind, error);
+  Py_XDECREF(error);
+  Py_XDECREF(status);
+  Py_XDECREF(kind);
+  Py_XDECREF(module);
+}
 """
 TAIL = """
 static PyObject *counts(PyObject *self, PyObject *none) {

@@ -34,6 +34,19 @@ def case_pinned_tensors_are_copies_in_pinned_memory():
     assert not array(2).is_pinned()
 
 
+def case_pinned_memory_is_counted():
+    before = cuda.host_memory_stats()
+    x = tenfold.ones(1024).pin_memory()
+    held = cuda.host_memory_stats()
+    assert held["active_bytes.current"] - before["active_bytes.current"] == 4096
+    assert held["active_requests.allocated"] - before["active_requests.allocated"] == 1
+    del x
+    after = cuda.host_memory_stats()
+    assert after["active_bytes.freed"] - before["active_bytes.freed"] == 4096
+    assert after["active_bytes.peak"] >= held["active_bytes.current"]
+    assert after["allocations.current"] >= 1  # what the pool keeps
+
+
 def case_what_is_pinned_is_read_where_it_lies():
     x = tenfold.ones(64, 4).pin_memory()
     sent = staging.send

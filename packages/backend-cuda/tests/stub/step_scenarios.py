@@ -56,16 +56,32 @@ def case_adam_counts_on_the_device_where_it_is_recorded():
 
 
 def case_what_counts_on_the_host_is_not_recorded():
-    for make in (optim.NAdam, optim.Adagrad, optim.RAdam, optim.Adamax, optim.ASGD, optim.Adam):
+    for make in (optim.Adagrad, optim.Adam, *CAPTURABLE):
         optimizer = make(with_gradients((4,)))
         optimizer.step()
-        with pytest.raises(RuntimeError, match=make.__name__), cuda.graph(cuda.CUDAGraph()):
+        with pytest.raises(RuntimeError, match=f"Attempting CUDA graph capture.*{make.__name__}"), cuda.graph(cuda.CUDAGraph()):
             optimizer.step()
-    for make in (optim.RMSprop, optim.Adadelta, optim.Rprop, lambda p: optim.SGD(p, lr=0.1)):
-        optimizer = make(with_gradients((4,)))
+    optimizer = optim.SGD(with_gradients((4,)), lr=0.1)
+    optimizer.step()
+    with cuda.graph(cuda.CUDAGraph()):
         optimizer.step()
-        with cuda.graph(cuda.CUDAGraph()):
-            optimizer.step()
+
+
+CAPTURABLE = (optim.NAdam, optim.RAdam, optim.Adamax, optim.ASGD, optim.RMSprop, optim.Adadelta, optim.Rprop)
+
+
+def case_what_counts_on_the_device_is_recorded():
+    for make in CAPTURABLE:
+        for lr in (0.1, array()):
+            optimizer = make(with_gradients((4,), (0,), (3, 5)), lr=0.1, capturable=True)
+            optimizer.param_groups[0]["lr"] = lr  # not before: this device computes nothing, and would make it 0
+            for _ in range(2):
+                optimizer.step()
+            graph = cuda.CUDAGraph()
+            with cuda.graph(graph):
+                work = stub.work(optimizer.step)
+            assert {"count_steps", "rule_step"} <= set(work.names)
+            assert quiet(stub.work(graph.replay)).counts == {"graph": 1}
 
 
 def case_gradients_are_clipped_in_three_launches():

@@ -28,6 +28,13 @@ def case_memory_that_is_used_up_is_told_as_pytorch_tells_it():
     assert cuda.memory_stats()["num_ooms"] == ooms + 5
 
 
+def case_more_memory_than_the_gpu_has_is_refused_and_the_next_call_works():
+    for elements, told in ((1 << 40, "4096.00 GiB"), (1 << 60, "more than 1EB memory")):
+        with pytest.raises(cuda.OutOfMemoryError, match=f"CUDA out of memory. Tried to allocate {told}"):
+            tenfold.empty(elements, device=DEVICE)
+    assert tenfold.empty(3, device=DEVICE).shape == (3,)
+
+
 def case_memory_is_counted_and_its_history_kept():
     cuda.memory._record_memory_history(clear_history=True)
     try:

@@ -90,6 +90,12 @@ class Casting(Layer):
 def _cast_and_called(
     operator: Operator, kind: str | None, device_type: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
 ) -> Any:
+    if kind == "banned":
+        raise RuntimeError(
+            f"{operator.name} and its layer are unsafe to autocast on {device_type}: a probability of half precision is easily 0 "
+            "or 1, whose logarithm has no finite gradient. Leave out the sigmoid before it and take "
+            "binary_cross_entropy_with_logits (BCEWithLogitsLoss), or convert to float32 inside autocast(..., enabled=False)"
+        )
     if kind is not None and kind != "kept":
         lower = kind == "lower" or (kind == "widest" and not _any_float32(device_type, args, kwargs))
         target = get_autocast_dtype(device_type) if lower else dtypes.float32

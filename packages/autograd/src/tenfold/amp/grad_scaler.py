@@ -132,7 +132,7 @@ class GradScaler:
             if device not in found:
                 found[device] = found_inf.to(device)
             unscale_all_(members, found[device], inv_scale.to(device))
-        return found or {found_inf.device: found_inf}
+        return found
 
     def unscale_(self, optimizer: Any) -> None:
         """Divide an optimizer's gradients by the scale, for clipping before its step."""
@@ -151,7 +151,8 @@ class GradScaler:
     def _known_scale(self, name: str) -> Tensor:
         if self._scale is None:
             raise AssertionError(
-                f"Attempted {name} but _scale is None. This may indicate your script did not use scaler.scale(loss)"
+                f"Attempted {name} but _scale is None.  This may indicate your script did not use "  # two spaces, as in PyTorch
+                "scaler.scale(loss or outputs) earlier in the iteration."
             )
         return self._scale
 
@@ -169,6 +170,8 @@ class GradScaler:
         if self._stage.get(id(optimizer)) is None:
             self.unscale_(optimizer)
         found = self._found[id(optimizer)]
+        if not found:
+            raise AssertionError("No inf checks were recorded for this optimizer. None of its parameters has a gradient")
         self._stage[id(optimizer)] = OptState.STEPPED
         return None if sum(float(flag) for flag in found.values()) else optimizer.step(*args, **kwargs)
 
@@ -192,7 +195,8 @@ class GradScaler:
             self._found[id(optimizer)] = self._unscale_grads_(optimizer, tenfold.ones_like(scale), none, True)
         own = getattr(optimizer, "grad_scale", None)
         optimizer.grad_scale = None if unscaled else scale if own is None else scale * own
-        optimizer.found_inf = _together(self._found[id(optimizer)].values(), scale.device)
+        found = self._found[id(optimizer)].values()
+        optimizer.found_inf = _together(found, scale.device) if found else tenfold.zeros((), device=scale.device)
         result = optimizer.step(*args, **kwargs)
         self._stage[id(optimizer)] = OptState.STEPPED
         del optimizer.grad_scale, optimizer.found_inf
@@ -205,7 +209,7 @@ class GradScaler:
         scale = self._known_scale("update")
         assert self._growth_tracker is not None
         if new_scale is not None:
-            scale.fill_(new_scale)
+            self._set_scale(scale, new_scale)
         else:
             flags = [flag for found in self._found.values() for flag in found.values()]
             if not flags:
@@ -213,6 +217,15 @@ class GradScaler:
             total = _together(flags, scale.device)
             update_scale_(scale, self._growth_tracker, total, self._growth_factor, self._backoff_factor, self._growth_interval)
         self._found, self._stage = {}, {}
+
+    def _set_scale(self, scale: Tensor, new: float | Tensor) -> None:
+        if isinstance(new, Tensor) and (new.device.type != self._device or new.numel() != 1 or new.requires_grad):
+            raise AssertionError(
+                f"new_scale should be a float or a 1-element tensor on {self._device!r} with requires_grad=False, got "
+                f"{tuple(new.shape)} on {new.device.type!r} with requires_grad={new.requires_grad}"
+            )
+        with tenfold.no_grad():
+            scale.copy_(new) if isinstance(new, Tensor) else scale.fill_(new)
 
     # Settings
 

@@ -14,11 +14,12 @@ class Lists:
     float32: frozenset[str]  # sums of many terms, steep functions, decompositions
     widest: frozenset[str]  # arguments that have to agree: float32 if one of them is
     kept: frozenset[str]  # left alone, with everything in their bodies
+    banned: frozenset[str] = frozenset()  # refused: in half precision their results are wrong
 
     @cached_property
     def kinds(self) -> dict[str, str]:
         """Which of these an operator is in."""
-        order = ("widest", "float32", "lower", "kept")  # the later ones come first
+        order = ("widest", "float32", "lower", "kept", "banned")  # the later ones come first
         return dict.fromkeys(QUIET, "kept") | {name: kind for kind in order for name in getattr(self, kind)}
 
 
@@ -69,11 +70,12 @@ OTHER = Lists(
     lower=frozenset(f"{_PRODUCTS} convolution mv addmv addr einsum chain_matmul multi_dot linalg_multi_dot fused_gru".split()),
     float32=frozenset(
         f"{_LOSSES} exp expm1 log log2 log10 log1p pow rsqrt reciprocal acos asin cosh sinh tan erfinv sum cumsum cumprod "
-        "norm linalg_vector_norm linalg_matrix_norm softmax log_softmax softmin softplus layer_norm group_norm "
+        "norm linalg_vector_norm linalg_matrix_norm softmax log_softmax softmin softplus layer_norm rms_norm group_norm "
         "native_layer_norm native_group_norm cosine_similarity logsumexp dist renorm pdist interpolate".split()
     ),
     widest=frozenset("addcdiv addcmul atan2 bilinear cross dot vdot grid_sample index_put tensordot scatter_add".split()),
     kept=frozenset(),
+    banned=frozenset(("binary_cross_entropy",)),
 )
 
 

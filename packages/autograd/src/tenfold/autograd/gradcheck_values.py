@@ -21,7 +21,7 @@ def filled(x: Any) -> Any:
     """A tensor of another layout with all of its elements stored, zeros too."""
     dense = x.detach().to_dense()
     blocksize = x._held.shape[x._places.ndim : x._places.ndim + 2] if "bs" in x.layout.name else None
-    places = arange(1, dense.numel() + 1).reshape(dense.shape)
+    places = arange(1, dense.numel() + 1, device=dense.device).reshape(dense.shape)
     full: Any = places.to_sparse(x.sparse_dim()) if x.is_sparse else places.to_sparse(layout=x.layout, blocksize=blocksize)
     values = dense.reshape(-1)[full._held - 1]
     return full._gradient(values.requires_grad_(x.requires_grad))

@@ -31,6 +31,12 @@ from tenfold.cuda.devices import (
 from tenfold.cuda.events import Event
 from tenfold.cuda.graphed import make_graphed_callables
 from tenfold.cuda.graphs import CUDAGraph, graph
+from tenfold.cuda.host_memory import (
+    host_memory_stats,
+    host_memory_stats_as_nested_dict,
+    reset_accumulated_host_memory_stats,
+    reset_peak_host_memory_stats,
+)
 from tenfold.cuda.memory import (
     empty_cache,
     empty_host_cache,
@@ -104,19 +110,20 @@ __all__ = [
     "AcceleratorError", "CUDAGraph", "CUDAPluggableAllocator", "CudaError", "DeferredCudaCallError", "Event",
     "ExternalStream", "MemPool", "OutOfMemoryError", "Stream", "StreamContext", "caching_allocator_alloc",
     "caching_allocator_delete", "caching_allocator_disabled", "caching_allocator_enable", "can_device_access_peer",
-    "change_current_allocator", "check_error", "clock_rate", "cudaStatus", "cudart", "current_blas_handle", "current_device",
-    "current_stream", "default_stream", "device", "device_count", "device_memory_used", "device_of", "empty_cache",
-    "empty_host_cache", "get_allocator_backend", "get_arch_list", "get_device_capability", "get_device_name",
-    "get_device_properties", "get_gencode_flags", "get_per_process_memory_fraction", "get_rng_state", "get_rng_state_all",
-    "get_stream_from_external", "get_sync_debug_mode", "graph", "graph_pool_handle", "has_half", "has_magma", "init",
-    "initial_seed", "ipc_collect", "is_available", "is_bf16_supported", "is_current_stream_capturing", "is_initialized",
-    "is_tf32_supported", "list_gpu_processes", "make_graphed_callables", "manual_seed", "manual_seed_all",
-    "max_memory_allocated", "max_memory_cached", "max_memory_reserved", "mem_get_info", "memory_allocated", "memory_cached",
-    "memory_reserved", "memory_snapshot", "memory_stats", "memory_stats_as_nested_dict", "memory_summary", "memory_usage",
-    "power_draw", "reset_accumulated_memory_stats", "reset_max_memory_allocated", "reset_max_memory_cached",
-    "reset_peak_memory_stats", "seed", "seed_all", "set_device", "set_per_process_memory_fraction", "set_rng_state",
-    "set_rng_state_all", "set_stream", "set_sync_debug_mode", "stream", "synchronize", "temperature", "unavailable_reason",
-    "use_mem_pool", "utilization",
+    "change_current_allocator", "check_error", "clock_rate", "cudaStatus", "cudart", "current_blas_handle",
+    "current_device", "current_stream", "default_stream", "device", "device_count", "device_memory_used", "device_of",
+    "empty_cache", "empty_host_cache", "get_allocator_backend", "get_arch_list", "get_device_capability",
+    "get_device_name", "get_device_properties", "get_gencode_flags", "get_per_process_memory_fraction", "get_rng_state",
+    "get_rng_state_all", "get_stream_from_external", "get_sync_debug_mode", "graph", "graph_pool_handle", "has_half",
+    "has_magma", "host_memory_stats", "host_memory_stats_as_nested_dict", "init", "initial_seed", "ipc_collect",
+    "is_available", "is_bf16_supported", "is_current_stream_capturing", "is_initialized", "is_tf32_supported",
+    "list_gpu_processes", "make_graphed_callables", "manual_seed", "manual_seed_all", "max_memory_allocated",
+    "max_memory_cached", "max_memory_reserved", "mem_get_info", "memory_allocated", "memory_cached", "memory_reserved",
+    "memory_snapshot", "memory_stats", "memory_stats_as_nested_dict", "memory_summary", "memory_usage", "power_draw",
+    "reset_accumulated_host_memory_stats", "reset_accumulated_memory_stats", "reset_max_memory_allocated",
+    "reset_max_memory_cached", "reset_peak_host_memory_stats", "reset_peak_memory_stats", "seed", "seed_all",
+    "set_device", "set_per_process_memory_fraction", "set_rng_state", "set_rng_state_all", "set_stream",
+    "set_sync_debug_mode", "stream", "synchronize", "temperature", "unavailable_reason", "use_mem_pool", "utilization",
 ]  # fmt: skip
 
 
@@ -153,4 +160,9 @@ def __getattr__(name: str) -> Any:
 
         if name in TYPED:
             return TYPED[name]
+    if name.endswith("Storage"):
+        from tenfold.checkpoint.storage_classes import classes_of  # of a package that need not be here
+
+        if name in classes_of("cuda"):
+            return classes_of("cuda")[name]
     raise AttributeError(f"module 'tenfold.cuda' has no attribute {name!r}")

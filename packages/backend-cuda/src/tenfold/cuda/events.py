@@ -146,7 +146,7 @@ class Event:
 def _queue(stream: Stream | None) -> tuple[int, Any]:
     """(the GPU, CuPy's stream, None in the interpreter) of a stream; None: of the current one."""
     if stream is not None:
-        return stream.device_index, stream.cupy_stream
+        return stream.device_index, None if runtime.is_replaced() else stream.cupy_stream
     now = runtime.current()
     return int(now.current_index()), None if runtime.is_replaced() else now.module.cuda.get_current_stream()
 

@@ -8,6 +8,7 @@ process either interprets or compiles: Triton decides when a kernel is decorated
 from __future__ import annotations
 
 import importlib
+import math
 import os
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -20,7 +21,8 @@ import numpy as np
 
 from tenfold.cpu import erf as error_functions
 from tenfold.cpu.backend import address, bytes_of, extent, owner_of
-from tenfold.cuda import interpreted_folds, runtime
+from tenfold.cuda import exhaustion, interpreted_folds, runtime
+from tenfold.dispatch.devices import OutOfMemoryError
 
 BFLOAT16 = np.dtype(ml_dtypes.bfloat16)
 # Large blocks: an interpreted program costs a millisecond whatever its size.
@@ -57,7 +59,13 @@ class InterpretedRuntime:
         return 0
 
     def empty(self, shape: Sequence[int], dtype: Any, index: int) -> Any:
-        return np.empty(shape, dtype)
+        try:
+            return np.empty(shape, dtype)
+        except MemoryError as error:
+            size = exhaustion.size_text(math.prod(shape) * np.dtype(dtype).itemsize)
+            raise OutOfMemoryError(
+                f"CUDA out of memory. Tried to allocate {size}; the interpreter's memory is the host's. Take smaller batches"
+            ) from error
 
     def from_host(self, array: Any, index: int) -> Any:
         return _copied(array)

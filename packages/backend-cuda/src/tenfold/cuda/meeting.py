@@ -42,7 +42,7 @@ def leave(index: int, current_stream: Callable[[int], Any]) -> None:
     """Note a GPU's current stream, which is about to change, if steps have been recorded since it began."""
     _join()
     nodes = sys.modules.get("tenfold.autograd.nodes")
-    if nodes is None or CAPTURES:
+    if nodes is None or CAPTURES or runtime.is_replaced():
         return
     before, _SEEN.number = _SEEN.number, next(nodes.NUMBERS)
     if _SEEN.number - before > 1:

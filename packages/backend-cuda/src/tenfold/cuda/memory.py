@@ -16,18 +16,25 @@ from tenfold.cuda.allocators import (
 )
 from tenfold.cuda.capturing import CAPTURES
 from tenfold.cuda.devices import device_count, host_memory, index_of, is_available
+from tenfold.cuda.host_memory import (
+    host_memory_stats,
+    host_memory_stats_as_nested_dict,
+    reset_accumulated_host_memory_stats,
+    reset_peak_host_memory_stats,
+)
 from tenfold.cuda.kernels import recycling
 from tenfold.cuda.monitoring import list_gpu_processes
 from tenfold.cuda.pools import MemPool, use_mem_pool
 
 __all__ = [
-    "CUDAPluggableAllocator", "MemPool", "caching_allocator_alloc", "caching_allocator_delete", "caching_allocator_disabled",
-    "caching_allocator_enable", "change_current_allocator", "empty_cache", "empty_host_cache", "get_allocator_backend",
-    "get_per_process_memory_fraction", "list_gpu_processes", "max_memory_allocated", "max_memory_cached",
+    "CUDAPluggableAllocator", "MemPool", "caching_allocator_alloc", "caching_allocator_delete",
+    "caching_allocator_disabled", "caching_allocator_enable", "change_current_allocator", "empty_cache",
+    "empty_host_cache", "get_allocator_backend", "get_per_process_memory_fraction", "host_memory_stats",
+    "host_memory_stats_as_nested_dict", "list_gpu_processes", "max_memory_allocated", "max_memory_cached",
     "max_memory_reserved", "mem_get_info", "memory_allocated", "memory_cached", "memory_reserved", "memory_snapshot",
-    "memory_stats", "memory_stats_as_nested_dict", "memory_summary", "reset_accumulated_memory_stats",
-    "reset_max_memory_allocated", "reset_max_memory_cached", "reset_peak_memory_stats", "set_per_process_memory_fraction",
-    "use_mem_pool",
+    "memory_stats", "memory_stats_as_nested_dict", "memory_summary", "reset_accumulated_host_memory_stats",
+    "reset_accumulated_memory_stats", "reset_max_memory_allocated", "reset_max_memory_cached",
+    "reset_peak_host_memory_stats", "reset_peak_memory_stats", "set_per_process_memory_fraction", "use_mem_pool",
 ]  # fmt: skip
 
 _record_memory_history = watching.record

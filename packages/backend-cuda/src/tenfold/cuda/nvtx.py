@@ -9,6 +9,7 @@ from typing import Any
 from tenfold.cuda import availability
 
 _depth = [0]
+GREEN = 0xFF76B900  # alpha, red, green, blue, as NVTX has colours: CuPy asks for one
 
 
 def _library() -> Any:
@@ -39,7 +40,7 @@ def mark(msg: str) -> None:
 
 def range_start(msg: str) -> int:
     """Begin a range that may overlap others and end in another thread; its number, for `range_end`."""
-    return int(_library().RangeStart(msg))
+    return int(_library().RangeStart(msg, GREEN))
 
 
 def range_end(range_id: int) -> None:

@@ -7,6 +7,7 @@ wait for the device, as in PyTorch. The memory itself lives that long.
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -16,6 +17,7 @@ from tenfold.cuda import staging
 from tenfold.cuda.capturing import refuse
 from tenfold.cuda.runtime import order_in_memory, order_of_copy
 
+WATCH: list[Callable[[Any, int], None]] = []  # what is told of memory taken, once someone has asked (host_memory.py)
 REGISTERED: dict[int, int] = {}  # memory that a program has pinned where it lies: addresses and bytes (cudart.py)
 
 
@@ -29,7 +31,10 @@ def empty(cupy: Any, like: Any) -> Any:
     order = order_in_memory(like) or tuple(range(like.ndim))
     size = like.size * like.dtype.itemsize
     memory = cupy.cuda.alloc_pinned_memory(max(size, 1))
-    flat = np.frombuffer(memory, np.uint8, size).view(like.dtype)
+    flat = np.frombuffer(memory, np.uint8, size)
+    for told in WATCH:
+        told(flat, size)
+    flat = flat.view(like.dtype)
     return flat.reshape([like.shape[d] for d in order]).transpose(np.argsort(order).tolist())
 
 

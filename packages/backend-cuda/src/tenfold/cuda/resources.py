@@ -83,8 +83,13 @@ def steps(kind: str) -> Iterator[tuple[str, Handwritten, tuple[str, ...]]]:
     yield f"sgd {kind}", sgd, (*table, *["fp32"] * 5)
     for name in ("adadelta", "adagrad", "adamax", "asgd", "nadam", "radam", "rprop", "rmsprop"):
         flags = 3 if name == "rmsprop" else int(name != "adagrad")
-        kernel = Handwritten("rule_step", (("RULE", name), ("FLAGS", flags), ("DECAY", 2), *fixed), 8)
-        yield f"{name} {kind}", kernel, (*table, *["fp32"] * 8)
+        for counted in (0, 1)[: 1 if name == "adagrad" else 2]:
+            constants = (("RULE", name), ("FLAGS", flags), ("DECAY", 2), ("COUNTED", counted))
+            yield (
+                f"{name} {kind}{' by device' * counted}",
+                Handwritten("rule_step", (*constants, *fixed), 8),
+                (*table, *["fp32"] * 8),
+            )
 
 
 def planes(kind: str) -> Iterator[tuple[str, Handwritten, tuple[str, ...]]]:

@@ -10,7 +10,7 @@ import contextlib
 import ctypes
 from typing import Any, Self
 
-from tenfold.cuda import meeting, runtime
+from tenfold.cuda import interpreted_streams, meeting, runtime
 from tenfold.cuda.capturing import refuse
 from tenfold.cuda.devices import index_of
 from tenfold.cuda.events import Event
@@ -31,7 +31,9 @@ class Stream:
         self.device_index = index_of(kwargs.get("device_index", device))
         self.cupy_stream: Any = kwargs.get("cupy_stream")
         self._contexts: list[StreamContext] = []
-        if self.cupy_stream is None and not runtime.is_replaced():
+        if self.cupy_stream is None and runtime.is_replaced():
+            self.cupy_stream = interpreted_streams.ImmediateStream(known)
+        elif self.cupy_stream is None:
             cuda = runtime.current().module.cuda
             with cuda.Device(self.device_index):
                 if known is None:
@@ -43,7 +45,7 @@ class Stream:
     @property
     def priority(self) -> int:
         """0, or below it for one that is served first."""
-        if self.cupy_stream is None or not self.cuda_stream:
+        if runtime.is_replaced() or not self.cuda_stream:
             return self._priority
         return int(runtime.current().module.cuda.runtime.streamGetPriority(self.cuda_stream))
 
@@ -69,23 +71,22 @@ class Stream:
     @property
     def cuda_stream(self) -> int:
         """The stream's handle as CUDA's libraries take it."""
-        return 0 if self.cupy_stream is None else int(self.cupy_stream.ptr)
+        return int(self.cupy_stream.ptr)
 
     stream_id = native_handle = cuda_stream
 
     def is_capturing(self) -> bool:
         """Whether its work is being recorded into a graph."""
-        return self.cupy_stream is not None and bool(self.cupy_stream.is_capturing())
+        return bool(self.cupy_stream.is_capturing())
 
     def synchronize(self) -> None:
         """Wait until all its work is done."""
-        if self.cupy_stream is not None:
-            refuse("a stream cannot be waited for", "wait after the capture")
-            self.cupy_stream.synchronize()
+        refuse("a stream cannot be waited for", "wait after the capture")
+        self.cupy_stream.synchronize()
 
     def query(self) -> bool:
         """Whether all its work is done."""
-        return self.cupy_stream is None or bool(self.cupy_stream.done)
+        return bool(self.cupy_stream.done)
 
     def record_event(self, event: Event | None = None) -> Event:
         """Record an event (a new one when none is given) and return it."""
@@ -124,7 +125,7 @@ def current_stream(device: Any = None) -> Stream:
     """The stream that takes a GPU's work now."""
     index = index_of(device)
     if runtime.is_replaced():
-        return Stream(index)
+        return Stream(index, cupy_stream=interpreted_streams.current())
     cupy = runtime.current().module
     with cupy.cuda.Device(index):
         return Stream(index, cupy_stream=cupy.cuda.get_current_stream())
@@ -145,7 +146,9 @@ def get_stream_from_external(data_ptr: int, device: Any = None) -> Stream:
 def default_stream(device: Any = None) -> Stream:
     """The stream that a GPU's work goes to when none is chosen."""
     index = index_of(device)
-    return Stream(index) if runtime.is_replaced() else Stream(index, cupy_stream=runtime.current().module.cuda.Stream.null)
+    if runtime.is_replaced():
+        return Stream(index, cupy_stream=interpreted_streams.DEFAULT)
+    return Stream(index, cupy_stream=runtime.current().module.cuda.Stream.null)
 
 
 class StreamContext:
@@ -157,9 +160,9 @@ class StreamContext:
 
     def __enter__(self) -> None:
         inside = contextlib.ExitStack()
-        if self.stream is not None and self.stream.cupy_stream is not None:
+        if self.stream is not None:
             meeting.leave(self.stream.device_index, current_stream)
-            inside.enter_context(runtime.current().module.cuda.Device(self.stream.device_index))
+            inside.enter_context(_on(self.stream))
             inside.enter_context(self.stream.cupy_stream)
             inside.callback(meeting.leave, self.stream.device_index, current_stream)
         self._inside.append(inside)
@@ -175,8 +178,14 @@ def stream(stream: Stream | None) -> StreamContext:
 
 def set_stream(stream: Stream | None) -> None:
     """Send the work of a stream's GPU to it from now on; None changes nothing. `with stream(...)` goes back by itself."""
-    if stream is None or stream.cupy_stream is None:
-        return
-    meeting.leave(stream.device_index, current_stream)
-    with runtime.current().module.cuda.Device(stream.device_index):
-        stream.cupy_stream.use()
+    if stream is not None:
+        meeting.leave(stream.device_index, current_stream)
+        with _on(stream):
+            stream.cupy_stream.use()
+
+
+def _on(stream: Stream) -> Any:
+    """A context in which a stream's GPU is the current one."""
+    if runtime.is_replaced():
+        return contextlib.nullcontext()
+    return runtime.current().module.cuda.Device(stream.device_index)

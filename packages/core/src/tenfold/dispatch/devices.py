@@ -181,10 +181,10 @@ class device:  # noqa: N801 - PyTorch's name
             if not number.isdigit() or number != str(int(number)):
                 raise RuntimeError(f"Invalid device string: '{type}'")
             index = int(number)
-        if not name.isidentifier():
-            raise RuntimeError(f"Invalid device string: '{type}'")
         found: Self | None = cls._interned.get((name, index))
         if found is None:
+            if not name.replace("_", "a").isalpha():
+                raise RuntimeError(f"Invalid device string: '{type}'")
             if name not in _NAMED:
                 SERVICES.backend_of(name)  # says which names there are
             made = object.__new__(cls)

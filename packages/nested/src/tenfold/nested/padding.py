@@ -36,15 +36,15 @@ def _strided(input: Any, padding: float, output_size: Any) -> Tensor:
     size = _checked(size, output_size)
     at = [_places(s, packed_strides(size[1:])) + i * prod(size[1:]) for i, s in enumerate(input._sizes)]
     filled = input._held.new_full((prod(size),), padding)
-    padded: Tensor = filled.index_copy(0, tenfold.cat(at), input._held).reshape(size)
+    padded: Tensor = filled.index_copy(0, tenfold.cat(at).to(filled.device), input._held).reshape(size)
     return padded
 
 
 def _places(size: tuple[int, ...], strides: tuple[int, ...]) -> Tensor:
-    """For each element of a row of a size its place in a larger one of these strides."""
-    at = tenfold.zeros((), dtype=tenfold.int64)
+    """For each element of a row of a size its place in a larger one of these strides, on the CPU."""
+    at = tenfold.zeros((), dtype=tenfold.int64, device="cpu")  # one copy to the device is less than launches for each row
     for n, step in zip(size, strides):
-        at = at.unsqueeze(-1) + tenfold.arange(n) * step
+        at = at.unsqueeze(-1) + tenfold.arange(n, device="cpu") * step
     return at.reshape(-1)
 
 

@@ -267,6 +267,8 @@ def margin_ranking_loss(input1: Tensor, input2: Tensor, target: Tensor, margin: 
     tensor([2.5000])
     """
     named = _reduction("margin_ranking_loss", reduction)
+    if not input1.dim() == input2.dim() == target.dim():  # which only the function of the same name in F refuses
+        input1, input2, target = tf.broadcast_tensors(input1, input2, target)
     return F.margin_ranking_loss(input1, input2, target, margin, reduction=named)
 
 

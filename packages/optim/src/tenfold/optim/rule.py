@@ -27,7 +27,8 @@ def register_fused(rule: str, device: str, kernel: FusedKernel, *, scales: bool 
     A package's plugin names the module that calls this under the family "optim" of its hook `tenfold_kernels`.
 
     Groups with `fused=False` or `foreach=False` keep the update per parameter. The kernel gets plain lists of one length;
-    everything is dense and real, gradients are not negated for `maximize`, and states are those that `init_state` made.
+    everything is dense and real (a complex number is two reals where the rule says so), gradients are not negated for
+    `maximize`, and states are those that `init_state` made.
 
     Args:
         rule: the optimizer's `rule`, such as "adam" (Adam and AdamW) or "sgd".
@@ -188,7 +189,7 @@ class RuleOptimizer(Optimizer):
         if STATE.beneath or STATE.layers or asked_not_to or group.get("differentiable"):
             return None, device
         for param, grad in zip(params, grads):  # a loop, which for so few takes half of what generators do
-            if param.dtype.is_complex or grad.is_sparse:
+            if grad.is_sparse or (param.dtype.is_complex and not self.complex_as_real):
                 return None, device
         return kernel, device
 
@@ -197,7 +198,8 @@ class RuleOptimizer(Optimizer):
         params, grads = _with_gradients(group["params"])
         kernel, device = self._kernel_for(group, params, grads)
         if kernel is None:
-            if group.get("capturable") and params and not (device == "cpu" and group.get("fused")):
+            unknown = (self.rule, device) not in _fused_kernels or (device == "cpu" and not group.get("fused"))
+            if group.get("capturable") and params and unknown:  # a differentiable step, of operators, is taken where there is one
                 raise AssertionError(
                     f"{type(self).__name__} on {params[0].device}: If capturable=True, params and state_steps must be on "
                     f"supported devices, which have a fused kernel for {self.rule!r}; pass capturable=False"
@@ -208,7 +210,10 @@ class RuleOptimizer(Optimizer):
             states = [self._state_of(param, group) for param in params]
         else:
             states = [{} for _ in params]
-        kernel(params, grads, states, group)
+        if any(param._array.dtype.kind == "c" for param in params):
+            _step_as_reals(kernel, params, grads, states, group)
+        else:
+            kernel(params, grads, states, group)
 
     def _state_of(self, param: Tensor, group: Group) -> State:
         state = self.state.get(param)
@@ -240,6 +245,15 @@ class RuleOptimizer(Optimizer):
                 yield tenfold.view_as_real(param), tenfold.view_as_real(grad), {k: _as_real(v) for k, v in state.items()}
             else:
                 yield param, grad, state
+
+
+def _step_as_reals(kernel: FusedKernel, params: list[Any], grads: list[Any], states: list[State], group: Group) -> None:
+    """A kernel's step on views of complex numbers as reals; what it puts in place of a number, such as a counter, stays."""
+    views = [{name: _as_real(value) for name, value in state.items()} for state in states]
+    given = [dict(view) for view in views]
+    kernel([_as_real(p) for p in params], [_as_real(g) for g in grads], views, group)
+    for state, view, before in zip(states, views, given):
+        state.update({name: value for name, value in view.items() if value is not before[name]})
 
 
 def _as_real(value: Any) -> Any:

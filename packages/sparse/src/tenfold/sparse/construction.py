@@ -30,6 +30,15 @@ def _asking(constructor: Constructor) -> Constructor:
     return cast(Constructor, asked)
 
 
+def _on_one_device(values: Tensor, **indices: Any) -> None:
+    """RuntimeError where tensors of indices are elsewhere than the values, and no device was named for both."""
+    for name, given in indices.items():
+        if isinstance(given, Tensor) and given.device != values.device:
+            raise RuntimeError(
+                f"device of {name} ({given.device}) must match device of values ({values.device}): move one, or pass device="
+            )
+
+
 @_asking
 def sparse_coo_tensor(
     indices: Any = None,
@@ -59,6 +68,8 @@ def sparse_coo_tensor(
     if values is None:
         return empty(indices if size is None else size, dtype, device, requires_grad)
     held = values if isinstance(values, Tensor) else tenfold.tensor(values)
+    if device is None:
+        _on_one_device(held, indices=indices)
     held = held.to(dtype=dtype or held.dtype, device=device or held.device)
     at = (indices if isinstance(indices, Tensor) else tenfold.tensor(indices)).to(dtype=tenfold.int64, device=held.device)
     if requires_grad:
@@ -177,6 +188,8 @@ def sparse_compressed_tensor(
     if layout not in LAYOUTS:
         raise RuntimeError(f"sparse_compressed_tensor: expected a compressed layout, got {layout}")
     held = values if isinstance(values, Tensor) else tenfold.tensor(values)
+    if device is None:
+        _on_one_device(held, compressed_indices=compressed_indices, plain_indices=plain_indices)
     held = held.to(dtype=dtype or held.dtype, device=device or held.device)
     if requires_grad:
         held = held.detach().requires_grad_()

@@ -2,101 +2,47 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
 from functools import partial
-from math import log, sqrt
-from types import SimpleNamespace
-from typing import Any, NamedTuple
+from math import sqrt
+from typing import Any
 
-import numpy as np
-
-from tenfold.cuda import capturing, runtime
-from tenfold.cuda.kernels.argument_types import TYPE_OF
-from tenfold.cuda.kernels.handwritten import F32, F64, FLOATS, Handwritten, contiguous, start
-from tenfold.cuda.kernels.multi_tensor import Entry, fits, guarded, launch, written
-from tenfold.ops.creation.factories import full
+from tenfold.cuda import capturing
+from tenfold.cuda.kernels import counted_steps
+from tenfold.cuda.kernels.step_launches import (
+    RULES,
+    UNSCALED,
+    Member,
+    decay_of_group,
+    launch_rule,
+    launch_step,
+    member_of,
+    moments_of,
+    options_of,
+    refused,
+    scaling_of,
+    sign_of,
+)
 from tenfold.ops.creation.like import zeros_like
-from tenfold.tensor.tensor import Tensor
-from tenfold.types.dtypes import float32, float64
-
-COUNTED = 256  # counters of steps that a program advances
-
-
-def _options(group: Any) -> Any:
-    return SimpleNamespace(**{name: _plain(value) for name, value in group.items() if name not in NO_OPTIONS})
-
-
-NO_OPTIONS = frozenset(("params", "found_inf", "grad_scale"))
-
-
-def _plain(value: Any) -> Any:
-    if isinstance(value, Tensor):
-        return float(value)
-    return tuple(map(_plain, value)) if type(value) is tuple else value
-
-
-class Member(NamedTuple):
-    """A parameter of a launch: what is written, and all arrays, the parameter first and the gradient last."""
-
-    tensors: list[Any]
-    arrays: list[Any]
-
-
-def _launch(
-    name: str, members: Sequence[Member], more: tuple[Any, ...], constants: tuple[tuple[str, Any], ...], scaling: Scaling,
-    steps: Sequence[Any] = (),
-) -> None:  # fmt: skip
-    """Start a step's kernel; `steps` are the members' counters where these are on the device."""
-    now, first = runtime.current(), members[0].arrays[0]
-    addresses = now.pointers([step._array for step in steps]) or [0] * len(members)
-    entries = [Entry(m.arrays, address) for m, address in zip(members, addresses, strict=True)]
-    kind = (("SCALED", scaling.kind), ("KIND", TYPE_OF[first.dtype]), ("DOUBLE", int(first.dtype == F64)))
-    launch(name, entries, (*scaling.arrays, *more), (*constants, *kind), now.index_of(first))
-    written([*steps, *(t for m in members for t in m.tensors)])
-
-
-class Scaling(NamedTuple):
-    """What a loss was scaled by, as kernels take it: numbers on the device that the host does not wait for."""
-
-    kind: int  # 0: not at all; 1: a step that may be left out; 2: gradients are still scaled
-    arrays: tuple[Any, Any]  # whether something was found, and the scale; None where there is none
-
-
-def _scaling(group: Any, device: Any) -> Scaling:
-    found, scale = (group.get(name) for name in ("found_inf", "grad_scale"))
-    placed = [None if t is None else t.to(device=device, dtype=float32)._array for t in (found, scale)]
-    return Scaling(0 if found is None else 1 if scale is None else 2, (placed[0], placed[1]))
-
-
-def _decay(options: Any) -> tuple[int, float]:
-    """(0: none, 1: of the parameter, 2: in the gradient; the number that goes with it)."""
-    if not options.weight_decay:
-        return 0, 0.0
-    decoupled = getattr(options, "decoupled_weight_decay", False)
-    return (1, 1 - options.lr * options.weight_decay) if decoupled else (2, options.weight_decay)
-
-
-# Adam
 
 
 def adam(params: list[Any], grads: list[Any], states: list[Any], group: Any) -> None:
     """A step of Adam or AdamW; with `capturable`, or counters on the device, nothing of it is the host's to know."""
     if group.get("capturable") or "found_inf" in group or any(state["step"].is_cuda for state in states):
-        _adam_by_device(params, grads, states, group)
+        counted_steps.adam(params, grads, states, group)
         return
     capturing.refuse(
         "Attempting CUDA graph capture of step() for an instance of Adam but this group's capturable is False: its step is a "
         "number of the host's, which would be recorded as it is now",
         "pass capturable=True",
     )
-    options = _options(group)
+    options = options_of(group)
     beta1, beta2 = options.betas
-    decay_of, decay = _decay(options)
-    names = _moments(options.amsgrad)
+    decay_of, decay = decay_of_group(options)
+    names = moments_of(options.amsgrad)
     batches: dict[tuple[Any, ...], list[Member]] = {}
     for param, grad, state in zip(params, grads, states):
         state["step"] += 1
-        member = _member(param, grad, [state[name] for name in names])
+        member = member_of(param, grad, [state[name] for name in names])
         if member is None:
             _by_rule("Adam", param, grad, state, options)
         else:
@@ -104,40 +50,9 @@ def adam(params: list[Any], grads: list[Any], states: list[Any], group: Any) -> 
     for (_, _, t), members in batches.items():
         unbias = sqrt(1 - beta2**t)
         size = -options.lr * unbias / (1 - beta1**t)
-        numbers = (_sign(options), decay, 1 - beta1, beta2, 1 - beta2, options.eps * unbias, size, 0.0, 0.0)
+        numbers = (sign_of(options), decay, 1 - beta1, beta2, 1 - beta2, options.eps * unbias, size, 0.0, 0.0)
         constants = (("DECAY", decay_of), ("AMSGRAD", int(options.amsgrad)), ("COUNTED", 0), ("PLACED", 0))
-        _launch("adam_step", members, (None, *map(float, numbers)), constants, UNSCALED)
-
-
-UNSCALED = Scaling(0, (None, None))
-
-
-def _moments(amsgrad: bool) -> tuple[str, ...]:
-    return ("exp_avg", "exp_avg_sq", "max_exp_avg_sq") if amsgrad else ("exp_avg", "exp_avg_sq")
-
-
-def _member(param: Any, grad: Any, kept: list[Any]) -> Member | None:
-    """What a launch needs of a parameter and its state; None: the kernels do not serve it."""
-    tensors = [param, *kept]
-    arrays = [t._array for t in tensors]
-    arrays.append(grad._array)
-    first = arrays[0]
-    shape, strides, dtype = first.shape, first.strides, first.dtype
-    for a in arrays:  # lying as the parameter does, which alone is looked at then
-        if a.strides != strides or a.shape != shape or a.dtype != dtype:
-            break
-    else:
-        if dtype in FLOATS and first.size and first.flags.c_contiguous:
-            return None if guarded(tensors) else Member(tensors, arrays)
-    order = runtime.order_in_memory(arrays[0])
-    if order is not None:  # such as channels_last: the same elements in the order in which they lie
-        arrays = [a.transpose(order) for a in arrays]
-    arrays[-1] = contiguous(arrays[-1])
-    return Member(tensors, arrays) if fits(arrays) and not guarded(tensors) else None
-
-
-def _sign(options: Any) -> float:
-    return -1.0 if options.maximize else 1.0
+        launch_step("adam_step", members, (None, *map(float, numbers)), constants, UNSCALED)
 
 
 def _by_rule(name: str, param: Any, grad: Any, state: Any, options: Any) -> None:
@@ -147,78 +62,9 @@ def _by_rule(name: str, param: Any, grad: Any, state: Any, options: Any) -> None
     getattr(optim, name).update(param, -grad if options.maximize else grad, state, options)
 
 
-def _refused(name: str, param: Any) -> RuntimeError:
-    return RuntimeError(
-        f"{name}: a step with its counter or the gradients' scale on the device is for dense float32, float64, float16 and "
-        f"bfloat16, got {param.dtype} of shape {tuple(param.shape)} and strides {tuple(param.stride())}; pass capturable=False "
-        "and fused=False"
-    )
-
-
-def _on_device(params: list[Any], states: list[Any]) -> list[Any]:
-    """The counters of steps, moved to the device where they are not there yet."""
-    for param, state in zip(params, states):
-        if not state["step"].is_cuda:
-            state["step"] = full((), float(state["step"]), dtype=float32, device=param.device)
-    return [state["step"] for state in states]
-
-
-def _adam_by_device(params: list[Any], grads: list[Any], states: list[Any], group: Any) -> None:
-    """Adam with the counters on the device, and the learning rate too if it is a tensor there: replays go on counting."""
-    lr, beta1, beta2 = group["lr"], *map(float, group["betas"])
-    names = _moments(group["amsgrad"])
-    batches: dict[tuple[Any, ...], list[tuple[Member, Any]]] = {}
-    for param, grad, state, step in zip(params, grads, states, _on_device(params, states)):
-        member = _member(param, grad, [state[name] for name in names])
-        if member is None or step._array.dtype != F32:
-            raise _refused("Adam", param)
-        batches.setdefault((param._array.dtype, param._key.index), []).append((member, step))
-    placed = isinstance(lr, Tensor) and lr.is_cuda
-    decay_of = 0 if not group["weight_decay"] else 1 if group["decoupled_weight_decay"] else 2
-    for (dtype, index), found in batches.items():
-        members, steps = [m for m, _ in found], [step for _, step in found]
-        scaling = _scaling(group, members[0].tensors[0].device)
-        _count(steps, index, scaling)
-        rate = lr.to(device=steps[0].device, dtype=float64 if dtype == F64 else float32)._array if placed else None
-        shares = (1 - beta1, beta2, 1 - beta2, float(group["eps"]), 0.0 if placed else float(lr), _log(beta1), _log(beta2))
-        numbers = (-1.0 if group["maximize"] else 1.0, float(group["weight_decay"]), *shares)
-        constants = (("DECAY", decay_of), ("AMSGRAD", int(group["amsgrad"])), ("COUNTED", 1), ("PLACED", int(placed)))
-        _launch("adam_step", members, (rate, *numbers), constants, scaling, steps)
-
-
-def _log(beta: float) -> float:
-    return log(beta) if beta else float("-inf")
-
-
-def _count(steps: Sequence[Any], index: int, scaling: Scaling) -> None:
-    """Advance counters on the device, in one launch."""
-    now = runtime.current()
-    addresses = np.array(now.pointers([step._array for step in steps]), np.int64)
-    table = capturing.constant(now, addresses, index) if capturing.CAPTURES else _addresses(now, addresses, index)
-    program = Handwritten("count_steps", (("SCALED", scaling.kind), ("BLOCK", COUNTED)))
-    found = table if scaling.arrays[0] is None else scaling.arrays[0]
-    start(program, (-(-len(steps) // COUNTED),), (table, found, len(steps)), index)
-
-
-_counters: dict[tuple[int, bytes], Any] = {}
-
-
-def _addresses(now: Any, addresses: Any, index: int) -> Any:
-    key = (index, addresses.tobytes())
-    found = _counters.get(key)
-    if found is None:
-        if len(_counters) >= 64:
-            _counters.clear()
-        found = _counters[key] = capturing.constant(now, addresses, index)
-    return found
-
-
-# SGD
-
-
 def sgd(params: list[Any], grads: list[Any], states: list[Any], group: Any) -> None:
     """A step of SGD; the first with momentum makes the buffers."""
-    options = _options(group)
+    options = options_of(group)
     momentum, found = float(options.momentum), group.get("found_inf")
     fresh = [bool(momentum) and state.get("momentum_buffer") is None for state in states]
     if found is not None and any(fresh) and options.dampening and bool(found):
@@ -226,107 +72,38 @@ def sgd(params: list[Any], grads: list[Any], states: list[Any], group: Any) -> N
     batches: dict[tuple[Any, ...], list[Member]] = {}
     for param, grad, state, new in zip(params, grads, states, fresh):
         buffer = zeros_like(param) if new else state.get("momentum_buffer")
-        member = _member(param, grad, [buffer] if momentum else [])
+        member = member_of(param, grad, [buffer] if momentum else [])
         if member is not None:
             batches.setdefault((param._array.dtype, param._key.index, new), []).append(member)
             if new:
                 state["momentum_buffer"] = buffer
-        elif found is not None:
-            raise _refused("SGD", param)
+        elif found is not None and param.numel():
+            raise refused("SGD", param)
         else:
             _by_rule("SGD", param, grad, state, options)
-    numbers = (_sign(options), options.weight_decay, momentum, 1 - options.dampening, -options.lr)
+    numbers = (sign_of(options), options.weight_decay, momentum, 1 - options.dampening, -options.lr)
     for (_, _, new), members in batches.items():
         constants = (("MOMENTUM", (2 if new else 1) if momentum else 0), ("NESTEROV", int(bool(options.nesterov))))
-        _launch("sgd_step", members, tuple(map(float, numbers)), constants, _scaling(group, members[0].tensors[0].device))
-
-
-# The others: the names of their states, whether a step's number counts, and the numbers that their formulas take.
-
-
-class Rule(NamedTuple):
-    """An optimizer as `rule_step` computes it."""
-
-    optimizer: str
-    states: Callable[[Any], Sequence[str]]
-    numbers: Callable[[Any, Any], Sequence[float]]
-    flags: Callable[[Any, Any], int] = lambda options, state: 0
-    counts: bool = True
-    after: Callable[[Any, Any], None] = lambda options, state: None
-
-
-def _adagrad(o: Any, state: Any) -> Sequence[float]:
-    return o.eps, -o.lr / (1 + (float(state["step"]) - 1) * o.lr_decay)
-
-
-def _nadam(o: Any, state: Any) -> Sequence[float]:
-    t, (beta1, beta2) = float(state["step"]), o.betas
-    mu, following = (beta1 * (1 - 0.5 * 0.96 ** (step * o.momentum_decay)) for step in (t, t + 1))
-    state["mu_product"] *= mu
-    product, unbias = float(state["mu_product"]), sqrt(1 - beta2**t)
-    ahead = -o.lr * unbias * (1 - mu) / (1 - product), -o.lr * unbias * following / (1 - product * following)
-    return 1 - beta1, beta2, 1 - beta2, o.eps * unbias, *ahead
-
-
-def _rectification(o: Any, state: Any) -> float | None:
-    from tenfold.optim.radam import rectification  # of an optional package, which has called this
-
-    found: float | None = rectification(float(state["step"]), o.betas[1])
-    return found
-
-
-def _radam(o: Any, state: Any) -> Sequence[float]:
-    t, (beta1, beta2) = float(state["step"]), o.betas
-    size, rectified = -o.lr / (1 - beta1**t), _rectification(o, state)
-    return 1 - beta1, beta2, 1 - beta2, o.eps, size if rectified is None else size * rectified * sqrt(1 - beta2**t)
-
-
-def _asgd(o: Any, state: Any) -> Sequence[float]:
-    eta = float(state["eta"])
-    return 1 - o.lambd * eta, -eta, float(state["mu"])
-
-
-def _asgd_after(o: Any, state: Any) -> None:
-    t = float(state["step"])
-    state["eta"].fill_(o.lr / (1 + o.lambd * o.lr * t) ** o.alpha)
-    state["mu"].fill_(1 / max(1, t - o.t0))
-
-
-RULES = {
-    "adadelta": Rule(
-        "Adadelta", lambda o: ("square_avg", "acc_delta"), lambda o, s: (o.rho, 1 - o.rho, o.eps, -o.lr), counts=False
-    ),
-    "adagrad": Rule("Adagrad", lambda o: ("sum",), _adagrad),
-    "adamax": Rule(
-        "Adamax", lambda o: ("exp_avg", "exp_inf"),
-        lambda o, s: (1 - o.betas[0], o.betas[1], o.eps, -o.lr / (1 - o.betas[0] ** float(s["step"]))),
-    ),
-    "nadam": Rule("NAdam", lambda o: ("exp_avg", "exp_avg_sq"), _nadam),
-    "radam": Rule("RAdam", lambda o: ("exp_avg", "exp_avg_sq"), _radam, lambda o, s: int(_rectification(o, s) is not None)),
-    "rmsprop": Rule(
-        "RMSprop", lambda o: ("square_avg", *["grad_avg"] * bool(o.centered), *["momentum_buffer"] * (o.momentum > 0)),
-        lambda o, s: (o.alpha, 1 - o.alpha, o.eps, -o.lr, o.momentum), lambda o, s: bool(o.centered) + 2 * (o.momentum > 0),
-        counts=False,
-    ),
-    "rprop": Rule("Rprop", lambda o: ("prev", "step_size"), lambda o, s: (*o.etas, *o.step_sizes), counts=False),
-    "asgd": Rule("ASGD", lambda o: ("ax",), _asgd, after=_asgd_after),
-}  # fmt: skip
+        launch_step("sgd_step", members, tuple(map(float, numbers)), constants, scaling_of(group, members[0].tensors[0].device))
 
 
 def ruled(name: str, params: list[Any], grads: list[Any], states: list[Any], group: Any) -> None:
-    """A step of an optimizer of RULES."""
-    rule, options = RULES[name], _options(group)
-    if rule.counts:
-        capturing.refuse(
-            f"{rule.optimizer}'s step, whose numbers depend on how many came before, cannot be recorded",
-            "use Adam, AdamW, SGD, RMSprop, Adadelta or Rprop, or step outside of the graph",
-        )
+    """A step of an optimizer of RULES; with `capturable`, or counters on the device, its numbers are made there."""
+    if counted_steps.counts_here(states, group):
+        counted_steps.counted(name, params, grads, states, group)
+        return
+    rule, options = RULES[name], options_of(group)
+    capturing.refuse(
+        f"Attempting CUDA graph capture of step() for an instance of {rule.optimizer} but this group's capturable is False: its "
+        "step is a number of the host's, which would be recorded as it is now",
+        "pass capturable=True" if name in counted_steps.FORMULAS else "step outside of the graph",
+    )
     options.weight_decay = getattr(options, "weight_decay", 0)
-    decay_of, decay = _decay(options)
+    decay_of, decay = decay_of_group(options)
     batches: dict[tuple[Any, ...], list[Member]] = {}
     for param, grad, state in zip(params, grads, states):
         state["step"] += 1
-        member = _member(param, grad, [state[key] for key in rule.states(options)])
+        member = member_of(param, grad, [state[key] for key in rule.states(options)])
         if member is None:
             _by_rule(rule.optimizer, param, grad, state, options)
             continue
@@ -334,35 +111,15 @@ def ruled(name: str, params: list[Any], grads: list[Any], states: list[Any], gro
         batches.setdefault(key, []).append(member)
         rule.after(options, state)
     for (_, _, numbers, flags), members in batches.items():
-        _launch_rule(name, members, (_sign(options), decay, *numbers), (decay_of, flags), UNSCALED)
-
-
-def _launch_rule(
-    name: str, members: list[Member], numbers: Sequence[float], kind: tuple[int, int], scaling: Scaling, steps: Sequence[Any] = ()
-) -> None:
-    padded = (*map(float, numbers), *[0.0] * (8 - len(numbers)))
-    _launch("rule_step", members, padded, (("RULE", name), ("FLAGS", kind[1]), ("DECAY", kind[0])), scaling, steps)
+        launch_rule(name, members, (sign_of(options), decay, *numbers), (decay_of, flags), UNSCALED)
 
 
 def adagrad(params: list[Any], grads: list[Any], states: list[Any], group: Any) -> None:
     """A step of Adagrad; one that may be left out counts on the device, as Adam's."""
-    if "found_inf" not in group and not any(state["step"].is_cuda for state in states):
+    if "found_inf" in group or any(state["step"].is_cuda for state in states):
+        counted_steps.adagrad(params, grads, states, group)
+    else:
         ruled("adagrad", params, grads, states, group)
-        return
-    options = _options(group)
-    decay_of, decay = _decay(options)
-    batches: dict[tuple[Any, ...], list[tuple[Member, Any]]] = {}
-    for param, grad, state, step in zip(params, grads, states, _on_device(params, states)):
-        member = _member(param, grad, [state["sum"]])
-        if member is None:
-            raise _refused("Adagrad", param)
-        batches.setdefault((param._array.dtype, param._key.index), []).append((member, step))
-    for (_, index), found in batches.items():
-        members, steps = [m for m, _ in found], [step for _, step in found]
-        scaling = _scaling(group, members[0].tensors[0].device)
-        _count(steps, index, scaling)
-        numbers = (_sign(options), decay, options.eps, -options.lr, options.lr_decay)
-        _launch_rule("adagrad", members, numbers, (decay_of, 1), scaling, steps)
 
 
 def attach() -> None:

@@ -15,6 +15,7 @@ from tenfold.cuda.kernels.planes import Planes, allocated, channels_last, planes
 from tenfold.cuda.precision import switches
 from tenfold.dispatch.operators import op
 from tenfold.settings.determinism import are_deterministic_algorithms_enabled
+from tenfold.types.memory_format import suggested_format
 
 BLOCK = 256
 INT64 = np.dtype(np.int64)
@@ -34,6 +35,13 @@ def _served(x: Any, *shapes: Any, integers: bool = False) -> bool:
         and 0 < x.size < 2**31
         and all(0 < prod(shape) < 2**31 for shape in shapes)
     )
+
+
+def _last(x: Any) -> bool:
+    """Whether an array (N, C, *S) lies channels last, also as a part of the channels of one that does."""
+    if x.ndim != 4 or x.shape[1] < 2 or prod(x.shape[2:]) < 2:
+        return channels_last(x)
+    return channels_last(x) or bool(suggested_format(x).order)
 
 
 def output_length(size: int, kernel_size: int, stride: int, padding: int, dilation: int, ceil_mode: bool) -> int:
@@ -82,10 +90,16 @@ def _largest(
 ) -> tuple[Any, Any]:  # fmt: skip
     """(the largest element of each window, where it is in its plane)."""
     x, lead = as_five(input, len(outputs)), input.shape[: input.ndim - len(outputs)]
-    index, last = runtime.current().index_of(x), channels_last(x)
+    index, last = runtime.current().index_of(x), _last(x)
     out, where = (allocated((*x.shape[:2], *outputs), x, index, last, dtype) for dtype in (x.dtype, INT64))
     _start(name, (), _kind(x.dtype), last, window, (out, where, x, *given), _numbers(out, planes(x), planes(out)), index)
     return out.reshape(*lead, *outputs), where.reshape(*lead, *outputs)
+
+
+def _nothing(input: Any, output_size: Any, dtype: Any) -> Any:
+    """What is left of windows of which there are none; its gradient is refused by the rule."""
+    now = runtime.current()
+    return now.empty((*input.shape[: input.ndim - len(output_size)], *output_size), dtype, now.index_of(input))
 
 
 def _taps(inputs: Any, outputs: Any) -> tuple[tuple[str, int], ...]:
@@ -97,6 +111,8 @@ def _taps(inputs: Any, outputs: Any) -> tuple[tuple[str, int], ...]:
 @kernel(op.adaptive_max_pool, device="cuda", plays=True)
 def adaptive_max_pool(input: Any, output_size: Any) -> Any:
     n = len(output_size)
+    if 0 in output_size and input.size:
+        return _nothing(input, output_size, input.dtype), _nothing(input, output_size, INT64)
     if not _served(input, (*input.shape[: input.ndim - n], *output_size)):
         return NotImplemented
     return _largest("largest_of_adaptive_windows", input, tuple(output_size), _taps(input.shape[input.ndim - n :], output_size))
@@ -128,11 +144,11 @@ def max_pool_grad(grad: Any, indices: Any, input_shape: Any, ndim: int) -> Any:
 
 
 def _averaged(x: Any, shape: tuple[int, ...], gradient: bool, window: Any, count_pad: bool, divisor: int | None) -> Any:
-    index = runtime.current().index_of(x)
-    out = allocated(shape, x, index)
+    index, last = runtime.current().index_of(x), _last(x)
+    out = allocated(shape, x, index, last)
     constants = (("GRADIENT", int(gradient)), ("PADS", int(count_pad)))
     numbers = (*_numbers(out, planes(x), planes(out)), int(divisor or 0))
-    _start("means_of_windows", constants, _kind(x.dtype), channels_last(x), window, (out, x), numbers, index)
+    _start("means_of_windows", constants, _kind(x.dtype), last, window, (out, x), numbers, index)
     return out
 
 
@@ -173,16 +189,18 @@ def avg_pool_grad(
 def _adaptive(input: Any, sizes: tuple[int, ...], gradient: bool) -> Any:
     """Means over windows, or with `gradient` their gradients, whose last dimensions have these sizes."""
     x, lead = as_five(input, len(sizes)), input.shape[: input.ndim - len(sizes)]
-    index = runtime.current().index_of(x)
-    out = allocated((*x.shape[:2], *sizes), x, index)
+    index, last = runtime.current().index_of(x), _last(x)
+    out = allocated((*x.shape[:2], *sizes), x, index, last)
     numbers = _numbers(out, planes(x), planes(out))
     constants, taps = (("GRADIENT", int(gradient)),), _taps(x.shape[2:], sizes)
-    _start("adaptive_means", constants, _kind(x.dtype), channels_last(x), taps, (out, x), numbers, index)
+    _start("adaptive_means", constants, _kind(x.dtype), last, taps, (out, x), numbers, index)
     return out.reshape(*lead, *sizes)
 
 
 @kernel(op.adaptive_avg_pool, device="cuda", plays=True)
 def adaptive_avg_pool(input: Any, output_size: Any) -> Any:
+    if 0 in output_size and input.size:
+        return _nothing(input, output_size, input.dtype)
     if not _served(input, (*input.shape[: input.ndim - len(output_size)], *output_size)):
         return NotImplemented
     return _adaptive(input, tuple(output_size), False)

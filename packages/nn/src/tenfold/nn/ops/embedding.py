@@ -12,6 +12,7 @@ from tenfold.dispatch.operators import composite
 from tenfold.nn.ops.bags import fused_bags, in_one_pass as in_one_pass_of_bags, maxima_of_bags
 from tenfold.nn.ops.norm.scaling import fused_scaled_rows, in_one_pass
 from tenfold.tensor.tensor import Tensor
+from tenfold.types.dtypes import type_name
 
 
 @composite("embedding", method=None)
@@ -195,7 +196,7 @@ def _check_sample_weights(given: Tensor, input: Tensor, weight: Tensor, mode: st
     if given.dtype is not weight.dtype:
         raise RuntimeError(
             f"embedding_bag: Expected tensor for argument 'weight' to have the same type as tensor for argument "
-            f"'per_sample_weights', got {weight.dtype.name} and {given.dtype.name}"
+            f"'per_sample_weights': expected scalar type {type_name(weight.dtype)} but found {type_name(given.dtype)}"
         )
 
 

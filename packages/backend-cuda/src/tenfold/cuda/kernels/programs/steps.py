@@ -136,15 +136,24 @@ def sgd_step(
 
 def rule_step(  # noqa: C901 - a branch for each optimizer, chosen when it is compiled
     table_ptr, found_ptr, scale_ptr, sign, decay, n0, n1, n2, n3, n4, n5, RULE: tl.constexpr, FLAGS: tl.constexpr,
-    DECAY: tl.constexpr, SCALED: tl.constexpr, KIND: tl.constexpr, DOUBLE: tl.constexpr, BLOCK: tl.constexpr,
+    DECAY: tl.constexpr, COUNTED: tl.constexpr, SCALED: tl.constexpr, KIND: tl.constexpr, DOUBLE: tl.constexpr,
+    BLOCK: tl.constexpr,
 ):  # fmt: skip
-    """The other optimizers, by name; FLAGS and the numbers mean what the rule's row in kernels/optim.py says."""
+    """The other optimizers, by name; FLAGS and the numbers mean what the rule's row in kernels/optim.py says.
+
+    COUNTED: the row's last address is that of float64 numbers of its own: n0 to n5, the decay, and whether RAdam is rectified.
+    """
     wide: tl.constexpr = tl.float64 if DOUBLE else tl.float32
     one: tl.constexpr = RULE == "adagrad" or (RULE == "asgd" or (RULE == "rmsprop" and FLAGS == 0))
     two: tl.constexpr = not one
     three: tl.constexpr = RULE == "rmsprop" and FLAGS == 3
     i = tl.arange(0, BLOCK)
     row, mask = here(table_ptr, found_ptr, i, SCALED)
+    if COUNTED:
+        numbers = tl.load(row + 5).to(tl.pointer_type(tl.float64))
+        n0, n1, n2 = tl.load(numbers).to(wide), tl.load(numbers + 1).to(wide), tl.load(numbers + 2).to(wide)
+        n3, n4, n5 = tl.load(numbers + 3).to(wide), tl.load(numbers + 4).to(wide), tl.load(numbers + 5).to(wide)
+        decay = tl.load(numbers + 6).to(wide)
     p_ptr = places(row, 0, i, KIND)
     s_ptr = places(row, 1, i, KIND)
     u_ptr = places(row, 2, i, KIND)
@@ -179,7 +188,10 @@ def rule_step(  # noqa: C901 - a branch for each optimizer, chosen when it is co
     if RULE == "radam":
         s = s + (g - s) * n0
         u = u * n1 + g * g * n2
-        p = p + (s / (tl.sqrt(u) + n3) * n4 if FLAGS else s * n4)
+        if COUNTED:
+            p = p + tl.where(tl.load(numbers + 7) != 0.0, s / (tl.sqrt(u) + n3), s) * n4
+        else:
+            p = p + (s / (tl.sqrt(u) + n3) * n4 if FLAGS else s * n4)
     if RULE == "rmsprop":
         s = s * n0 + g * g * n1
         variance = s
