@@ -35,6 +35,15 @@ def jitted(kernel: Any) -> Any:
     return function
 
 
+def options_of(kernel: Any) -> dict[str, Any]:
+    """What Triton is told of a kernel beside its text."""
+    found = {**OPTIONS, "num_warps": kernel.warps, "num_stages": getattr(kernel, "stages", 1)}
+    found["enable_reflect_ftz"] = kernel.name in FLUSHING
+    if getattr(kernel, "registers", 0):
+        found["maxnreg"] = kernel.registers
+    return found
+
+
 def compile_for(capability: int, kernel: Any, signature: tuple[str, ...], divisible: Iterable[int] = ()) -> Any:
     """Triton's compiled kernel for a compute capability such as 90.
 
@@ -52,11 +61,7 @@ def compile_for(capability: int, kernel: Any, signature: tuple[str, ...], divisi
     places = [function.arg_names.index(names[position]) for position in divisible]  # constants may lie between the arguments
     attributes = {(place,): [["tt.divisibility", 16]] for place in places}
     source = ASTSource(function, types, constants, attributes)
-    options = {**OPTIONS, "num_warps": kernel.warps, "num_stages": getattr(kernel, "stages", 1)}
-    options["enable_reflect_ftz"] = kernel.name in FLUSHING
-    if getattr(kernel, "registers", 0):
-        options["maxnreg"] = kernel.registers
     with warnings.catch_warnings():
         # Triton 3.7 makes syntax trees of which Python 3.13 says that 3.15 will refuse them.
         warnings.simplefilter("ignore", DeprecationWarning)
-        return triton.compile(source, target=GPUTarget("cuda", capability, 32), options=options)
+        return triton.compile(source, target=GPUTarget("cuda", capability, 32), options=options_of(kernel))

@@ -14,7 +14,7 @@ import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
-from tenfold.cuda.compilation import compile_for
+from tenfold.cuda.compilation import compile_for, options_of
 from tenfold.cuda.kernels.attention import NO_TABLE, weights_program
 from tenfold.cuda.kernels.attention_gradient import ROUNDED, TWO_PASSES, slopes
 from tenfold.cuda.kernels.attention_tiles import program_of
@@ -84,12 +84,8 @@ def steps(kind: str) -> Iterator[tuple[str, Handwritten, tuple[str, ...]]]:
     for name in ("adadelta", "adagrad", "adamax", "asgd", "nadam", "radam", "rprop", "rmsprop"):
         flags = 3 if name == "rmsprop" else int(name != "adagrad")
         for counted in (0, 1)[: 1 if name == "adagrad" else 2]:
-            constants = (("RULE", name), ("FLAGS", flags), ("DECAY", 2), ("COUNTED", counted))
-            yield (
-                f"{name} {kind}{' by device' * counted}",
-                Handwritten("rule_step", (*constants, *fixed), 8),
-                (*table, *["fp32"] * 8),
-            )
+            rule = (("RULE", name), ("FLAGS", flags), ("DECAY", 2), ("COUNTED", counted), *fixed)
+            yield f"{name} {kind}{' by device' * counted}", Handwritten("rule_step", rule, 8), (*table, *["fp32"] * 8)
 
 
 def planes(kind: str) -> Iterator[tuple[str, Handwritten, tuple[str, ...]]]:
@@ -189,10 +185,9 @@ def decodings(features: int) -> Iterator[tuple[str, Handwritten, tuple[str, ...]
 
 
 def fingerprint(kernel: Handwritten, signature: tuple[str, ...]) -> str:
-    """Changes with the text of a kernel's module, its constants and its arguments: what was measured of it is then stale."""
+    """Changes with the text of a kernel's module, its constants, arguments and options: what was measured of it is then stale."""
     text = Path(inspect.getfile(kernel.function(None))).read_bytes()
-    limit = repr(kernel.registers) if kernel.registers else ""
-    return hashlib.sha256(text + (repr((kernel, signature)) + limit).encode()).hexdigest()[:12]
+    return hashlib.sha256(text + repr((kernel, signature, options_of(kernel))).encode()).hexdigest()[:12]
 
 
 def measured(capability: int, kernel: Handwritten, signature: tuple[str, ...]) -> tuple[int, int, int]:
