@@ -290,7 +290,9 @@ def test_complex_parameters_are_two_reals_each_with_capturable_too(name, options
         np.testing.assert_allclose(got.numpy(), expected.numpy(), rtol=1e-5)
 
 
-@pytest.mark.parametrize("make", [optim.AdamW, optim.Adagrad, lambda p, **k: optim.SGD(p, momentum=0.9, **k)], ids=["AdamW", "Adagrad", "SGD"])
+@pytest.mark.parametrize(
+    "make", [optim.AdamW, optim.Adagrad, lambda p, **k: optim.SGD(p, momentum=0.9, **k)], ids=["AdamW", "Adagrad", "SGD"]
+)
 def test_a_scaled_gradient_in_another_order_is_unscaled_where_it_lies(make):
     p = drawn((8, 6), tenfold.float32).cuda().requires_grad_()
     last = drawn((2, 3, 4, 5), tenfold.float32).cuda().contiguous(memory_format=tenfold.channels_last).requires_grad_()
