@@ -198,8 +198,9 @@ class RuleOptimizer(Optimizer):
         params, grads = _with_gradients(group["params"])
         kernel, device = self._kernel_for(group, params, grads)
         if kernel is None:
-            unknown = (self.rule, device) not in _fused_kernels or (device == "cpu" and not group.get("fused"))
-            if group.get("capturable") and params and unknown:  # a differentiable step, of operators, is taken where there is one
+            # A differentiable step, of operators, is taken on devices with a kernel; on the CPU there is nothing to capture in.
+            known = group.get("fused") if device == "cpu" else (self.rule, device) in _fused_kernels
+            if group.get("capturable") and params and not known:
                 raise AssertionError(
                     f"{type(self).__name__} on {params[0].device}: If capturable=True, params and state_steps must be on "
                     f"supported devices, which have a fused kernel for {self.rule!r}; pass capturable=False"
