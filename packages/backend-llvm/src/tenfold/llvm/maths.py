@@ -82,11 +82,8 @@ NORMAL = (0.12151394784450531, -0.20640261471271515, 0.12322501838207245, -0.046
           5.415194027591497e-05)  # fmt: skip
 # Beyond this erfc(x) is 0.
 TAIL_END = {"float": 10.5, "double": 27.3}
-# From this the bits of a float32 are taken for a guess at those of its reciprocal.
-RECIPROCAL = 0x7EF311C7
-# Reciprocals by Chebyshev's polynomials: a hundredth off between 1 and 2; 0.0004 between 2.7 and 3.42.
+# Reciprocals of numbers between 1 and 2 by Chebyshev's polynomial: a hundredth off.
 OF_1_TO_2 = (210 / 99, -144 / 99, 32 / 99)
-OF_LOG = (0.98724805, -0.32375032, 0.03526692)
 TINY = {"float": 2.0**-126, "double": 2.0**-1022}
 
 
@@ -109,20 +106,16 @@ def _multiplied(type: str) -> bool:
     return type == "float" and wide()
 
 
-def _reciprocal(b: Expr, guess: Sequence[float] = ()) -> Expr:
-    """1 / b by products; 1.5 ulp, and 1 of 1. From a guess by its bits, an eighth off, or a polynomial, a hundredth off."""
-    r = polynomial(b, guess) if guess else from_bits(constant(RECIPROCAL, "i32") - bits(b))
-    for _ in range(1 if guess else 2):  # each makes of an error its third power
-        rest = fma(-b, r, 1.0)
-        r = fma(r, fma(rest, rest, rest), r)
-    return r
+def _by_1_to_2(a: Expr, b: Expr) -> Expr:
+    """a / b for b between 1 and 2; by products 0.51 ulp, and exact where a is b.
 
-
-def quotient(a: Expr, b: Expr, guess: Sequence[float] = ()) -> Expr:
-    """a / b, for what is far from overflow, 0 and infinity; by products 0.51 ulp, and exact where a is b."""
+    For short formulas: in longer ones, such as those of erf and the logarithm, a division is done beside the other products.
+    """
     if not _multiplied(b.type):
         return a / b
-    r = _reciprocal(b, guess)
+    r = polynomial(b, OF_1_TO_2)
+    rest = fma(-b, r, 1.0)
+    r = fma(r, fma(rest, rest, rest), r)  # its error to the third power
     q = a * r
     return fma(fma(-b, q, a), r, q)
 
@@ -210,7 +203,7 @@ def _split(x: Expr) -> tuple[Expr, Expr]:
 def log(x: Expr) -> Expr:
     """The natural logarithm; 1 ulp."""
     f, k = _split(x)
-    s = quotient(f, f + 2.0, OF_LOG)
+    s = f / (f + 2.0)
     z = s * s
     high, low = LN2[x.type]
     half_square = f * f * 0.5
@@ -241,13 +234,13 @@ def tanh(x: Expr) -> Expr:
     r, n = _reduced(at_least(abs(x) * -2.0, -40.0))
     scale = _power_of_two(n, x.type)
     e = fma(scale, _expm1_of_small(r), scale - 1.0)
-    return copysign(quotient(-e, e + 2.0, OF_1_TO_2), x)
+    return copysign(_by_1_to_2(-e, e + 2.0), x)
 
 
 def sigmoid(x: Expr) -> Expr:
     """1 / (1 + e**-x), from e**-|x| so that small results keep their digits; 2.5 ulp. 0 where e**-x overflows, as in PyTorch."""
     e = exp_of_negative(-abs(x))
-    return quotient(select(x < -EXP_FINITE[x.type], 0.0, select(x < 0.0, e, 1.0)), e + 1.0, OF_1_TO_2)
+    return _by_1_to_2(select(x < -EXP_FINITE[x.type], 0.0, select(x < 0.0, e, 1.0)), e + 1.0)
 
 
 def _tail(a: Expr) -> Expr:
@@ -256,7 +249,7 @@ def _tail(a: Expr) -> Expr:
     center = TAIL_CENTER[a.type]
     odd = fma(inside, 2.0, 1.0)
     if _multiplied(a.type):  # both reciprocals of that of their product
-        r = _reciprocal(odd * (inside + center))
+        r = 1.0 / (odd * (inside + center))
         above, r = paired_polynomial(fma(r * odd, -2.0 * center, 1.0), TAIL[a.type]), r * (inside + center)
         ratio = above * r
         ratio = fma(fma(-odd, ratio, above), r, ratio)
@@ -295,10 +288,7 @@ def _normal(a: Expr) -> tuple[Expr, Expr]:
     r = fma(n, -low, fma(a * -0.5, a, -(n * high)))
     e = fma(r, fma(r, polynomial(r, EXP["float"]), 1.0), 1.0)
     e = e * from_bits(shift("shl", bits(shifted) - MAGIC_BITS["float"] + (BIAS["float"] + SCALED), MANTISSA["float"]))
-    if wide():
-        center = fma(_reciprocal(a + NORMAL_CENTER), -2.0 * NORMAL_CENTER, 1.0)
-    else:
-        center = (a - NORMAL_CENTER) / (a + NORMAL_CENTER)
+    center = (a - NORMAL_CENTER) / (a + NORMAL_CENTER)
     return e * paired_polynomial(center, [c * 2.0**-SCALED for c in NORMAL]), e
 
 
