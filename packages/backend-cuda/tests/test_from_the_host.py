@@ -180,3 +180,13 @@ def test_what_the_shape_rules_refuse():
         tenfold.tensor(1.0, device="cuda").triu()
     with pytest.raises(IndexError, match="out of bounds for dimension with size 0"):
         tenfold.ones(2, 0, 4, device="cuda")[:, [0, 1]] = 1
+
+
+@pytest.mark.filterwarnings("ignore:ComplexHalf support")  # told once in a process
+def test_dtypes_that_the_device_lacks_are_named():
+    x = tenfold.ones(3, device="cuda")
+    for dtype in (tenfold.complex32, tenfold.float8_e4m3fnuz):
+        with pytest.raises(TypeError, match=f"has no dtype {dtype.name}; it has bool"):
+            x.to(dtype)
+    with pytest.raises(TypeError, match="has no dtype complex32; it has bool"):
+        tenfold.empty(3, dtype=tenfold.complex32, device="cuda")

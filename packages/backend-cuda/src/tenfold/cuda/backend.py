@@ -9,13 +9,10 @@ import numpy as np
 
 from tenfold.cuda import availability, pinned, runtime, seeding
 from tenfold.cuda.devices import index_of
+from tenfold.cuda.element_types import DTYPES
 from tenfold.dispatch.devices import Backend
 from tenfold.tensor.tensor import Tensor, wrap
-
-DTYPES = (
-    "bool", "uint8", "int8", "int16", "int32", "int64", "uint16", "uint32", "uint64",
-    "float8_e4m3fn", "float8_e5m2", "float16", "bfloat16", "float32", "float64", "complex64", "complex128",
-)  # fmt: skip
+from tenfold.types.dtypes import complex32
 
 
 def _interface(tensor: Any) -> Any:
@@ -59,6 +56,10 @@ class CudaBackend(Backend):
 
     def _index(self, index: int | None) -> int:
         return self.current_index() if index is None else index
+
+    def require_dtype(self, dtype: Any) -> None:
+        """Raise the TypeError for an element type that the device lacks: NumPy has no name for complex32."""
+        super().require_dtype(complex32 if dtype == complex32.numpy else dtype)
 
     def empty(self, shape: Sequence[int], dtype: Any, index: int | None) -> Any:
         self.require_dtype(np.dtype(dtype))

@@ -190,11 +190,11 @@ def _split(x: Expr) -> tuple[Expr, Expr]:
     """(f, k) with x = 2**k (1 + f) and 1 + f between sqrt(1/2) and sqrt(2), for positive x."""
     type, width = x.type, MANTISSA[x.type]
     small = x < TINY[type]
-    scaled = select(small, x * 2.0**width, x)
+    normal = select(small, x * 2.0**width, x)
     offset = {"float": 0x3F3504F3, "double": 0x3FE6A09E667F3BCD}[type]  # the bits of sqrt(1/2)
-    shifted = bits(scaled) - offset
+    shifted = bits(normal) - offset
     k = shift("ashr", shifted, width)
-    m = from_bits(bits(scaled) - shift("shl", k, width))
+    m = from_bits(bits(normal) - shift("shl", k, width))
     # whole numbers are converted by adding them to the bits of a large float: that has vector code everywhere
     exponent = from_bits(k + MAGIC_BITS[type]) - MAGIC[type]
     return m - 1.0, exponent - select(small, constant(float(width), type), 0.0)

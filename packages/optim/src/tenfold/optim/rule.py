@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import partial
 from types import SimpleNamespace
 from typing import Any, ClassVar
 
@@ -188,10 +189,12 @@ class RuleOptimizer(Optimizer):
         # Who watches operators is to see those of the step.
         if STATE.beneath or STATE.layers or asked_not_to or group.get("differentiable"):
             return None, device
+        complex = False
         for param, grad in zip(params, grads):  # a loop, which for so few takes half of what generators do
             if grad.is_sparse or (param.dtype.is_complex and not self.complex_as_real):
                 return None, device
-        return kernel, device
+            complex = complex or param.dtype.is_complex
+        return partial(_step_as_reals, kernel) if complex else kernel, device
 
     def _fused_step(self, group: Group) -> None:
         """Run the device's kernel where it has one for this rule, and the rule itself where not."""
@@ -211,10 +214,7 @@ class RuleOptimizer(Optimizer):
             states = [self._state_of(param, group) for param in params]
         else:
             states = [{} for _ in params]
-        if any(param._array.dtype.kind == "c" for param in params):
-            _step_as_reals(kernel, params, grads, states, group)
-        else:
-            kernel(params, grads, states, group)
+        kernel(params, grads, states, group)
 
     def _state_of(self, param: Tensor, group: Group) -> State:
         state = self.state.get(param)

@@ -8,6 +8,7 @@ import numpy as np
 
 from tenfold.cuda import pinned, runtime
 from tenfold.cuda.attaching import kernel, where_its_arrays_are
+from tenfold.cuda.element_types import DTYPES
 from tenfold.cuda.kernels.array_kernels import cast, wide
 from tenfold.cuda.kernels.eight_bits import is_eight
 from tenfold.cuda.kernels.elementwise import run
@@ -103,6 +104,8 @@ def to_dtype(input: Any, dtype: Any) -> Any:
     key = (input.dtype, dtype)
     found = _swiftly.get(key, _swiftly)
     if found is _swiftly:
+        if dtype.name not in DTYPES:
+            raise TypeError(f"to(): device 'cuda' has no dtype {dtype.name}; it has {', '.join(DTYPES)}")
         found = _swiftly[key] = _swift(input.dtype, dtype.numpy)
     if found is not None:
         result = found(input)

@@ -98,12 +98,7 @@ def multi_head_attention_forward(
     elif (found := _with_weights(q, k, v, mask, drop, average_attn_weights)) is not None:
         out, attention = found
     else:
-        mask = _additive(~mask, q) if mask is not None and mask.dtype is tf.bool else mask
-        scores = tf.matmul(q * math.sqrt(1.0 / q.shape[-1]), k.transpose(-2, -1))
-        attention = tf.softmax(scores if mask is None else scores + mask, -1)
-        attention = tf.dropout(attention, drop, True) if drop > 0.0 else attention
-        out = tf.matmul(attention, v)
-        attention = attention.mean(1) if average_attn_weights else attention
+        out, attention = _by_scores(q, k, v, mask, drop, average_attn_weights)
     out = linear(out.permute(2, 0, 1, 3).reshape(T, N, E), out_proj_weight, out_proj_bias)
     if attention is not None:
         attention = attention if batched else attention.squeeze(0)
@@ -212,6 +207,15 @@ def _with_weights(q: Tensor, k: Tensor, v: Tensor, mask: Any, drop: float, avera
     if mask is not None:  # a query that sees nothing has nan, as its weights, and not 0
         out = tf.add(out, sums.to(out.dtype).unsqueeze(-1), alpha=0.0)
     return out, weights
+
+
+def _by_scores(q: Tensor, k: Tensor, v: Tensor, mask: Any, drop: float, average: bool) -> tuple[Tensor, Tensor]:
+    """The values and the weights, operator by operator."""
+    mask = _additive(~mask, q) if mask is not None and mask.dtype is tf.bool else mask
+    scores = tf.matmul(q * math.sqrt(1.0 / q.shape[-1]), k.transpose(-2, -1))
+    weights = tf.softmax(scores if mask is None else scores + mask, -1)
+    weights = tf.dropout(weights, drop, True) if drop > 0.0 else weights
+    return tf.matmul(weights, v), weights.mean(1) if average else weights
 
 
 def _additive(mask: Tensor, like: Tensor) -> Tensor:

@@ -30,6 +30,14 @@ def position(i, channels, depth, height, width, LAST: tl.constexpr):
     return n, c, d, h, w
 
 
+@triton.jit
+def larger(best, where, x_ptr, at, seen):
+    """The larger of what was best and a window's next element, and its place: of equals the first one, NaN before all."""
+    x = tl.load(x_ptr, seen, other=0).to(best.dtype)
+    better = seen & ((where < 0) | (x > best) | (x != x))
+    return tl.where(better, x, best), tl.where(better, at, where)
+
+
 def largest_of_windows(
     out_ptr, index_ptr, x_ptr, count, channels, x_depth, x_height, x_width, o_depth, o_height, o_width, x_n, x_c, x_d, x_h, x_w,
     DOUBLE: tl.constexpr, LAST: tl.constexpr, KD: tl.constexpr, KH: tl.constexpr, KW: tl.constexpr, SD: tl.constexpr,
@@ -55,10 +63,8 @@ def largest_of_windows(
         sh = h * SH + (tap // KW % KH) * DH - PH
         sw = w * SW + (tap % KW) * DW - PW
         seen = mask & (sd >= 0) & (sd < x_depth) & (sh >= 0) & (sh < x_height) & (sw >= 0) & (sw < x_width)
-        x = tl.load(base + (sd * x_d + sh * x_h + sw * x_w), seen, other=0).to(wide)
-        better = seen & ((where < 0) | (x > best) | (x != x))
-        best = tl.where(better, x, best)
-        where = tl.where(better, (sd * x_height + sh) * x_width + sw, where)
+        at = (sd * x_height + sh) * x_width + sw
+        best, where = larger(best, where, base + (sd * x_d + sh * x_h + sw * x_w), at, seen)
     if DD * DH * DW > 1:  # a window may straddle a short plane and have none of it: its gradient must not go elsewhere
         end = ((d * SD + (KD - 1) * DD - PD) * x_height + h * SH + (KH - 1) * DH - PH) * x_width + w * SW + (KW - 1) * DW - PW
         where = tl.where(where < 0, tl.minimum(tl.maximum(end, 0), x_depth * x_height * x_width - 1), where)
@@ -164,10 +170,8 @@ def largest_of_adaptive_windows(
         sh = first_h + tap // TAPS_W % TAPS_H
         sw = first_w + tap % TAPS_W
         seen = mask & (sd < end_d) & (sh < end_h) & (sw < end_w)
-        x = tl.load(base + (sd * x_d + sh * x_h + sw * x_w), seen, other=0.0).to(wide)
-        better = seen & ((where < 0) | (x > best) | (x != x))
-        best = tl.where(better, x, best)
-        where = tl.where(better, (sd * x_height + sh) * x_width + sw, where)
+        at = (sd * x_height + sh) * x_width + sw
+        best, where = larger(best, where, base + (sd * x_d + sh * x_h + sw * x_w), at, seen)
     tl.store(out_ptr + i, best.to(out_ptr.dtype.element_ty), mask)
     tl.store(index_ptr + i, where.to(tl.int64), mask)
 
@@ -205,10 +209,8 @@ def largest_of_fractional_windows(
         sd = first_d + tap // (TAPS_H * TAPS_W)
         sh = first_h + tap // TAPS_W % TAPS_H
         sw = first_w + tap % TAPS_W
-        x = tl.load(base + (sd * x_d + sh * x_h + sw * x_w), mask, other=0.0).to(wide)
-        better = (where < 0) | (x > best) | (x != x)
-        best = tl.where(better, x, best)
-        where = tl.where(better, (sd * x_height + sh) * x_width + sw, where)
+        at = (sd * x_height + sh) * x_width + sw
+        best, where = larger(best, where, base + (sd * x_d + sh * x_h + sw * x_w), at, mask)
     tl.store(out_ptr + i, best.to(out_ptr.dtype.element_ty), mask)
     tl.store(index_ptr + i, where.to(tl.int64), mask)
 
