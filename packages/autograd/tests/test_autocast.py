@@ -135,6 +135,8 @@ def test_another_devices_autocast_leaves_the_cpu_alone(x):
 def test_wrong_arguments():
     with pytest.raises(ValueError, match="Expected `device_type` of type `str`"):
         tenfold.autocast(0)
+    with pytest.raises(RuntimeError, match="Invalid device string: 'not a device'"):
+        tenfold.autocast("not a device")
     with pytest.raises(RuntimeError, match="unsupported autocast device_type 'quantum'"):
         tenfold.autocast("quantum")
     with pytest.raises(TypeError, match=r"argument 'enabled' .* must be bool, not str"):

@@ -219,6 +219,8 @@ def test_operations_are_counted_as_by_pytorch(name: str, backward: bool) -> None
 
 def test_the_table_names_modules() -> None:
     net = tenfold.nn.Sequential(tenfold.nn.Linear(8, 16), tenfold.nn.Linear(16, 4))
+    with pytest.warns(UserWarning, match="mods argument is not needed"):
+        flop_counter.FlopCounterMode(tenfold.nn.Linear(2, 2))
     with flop_counter.FlopCounterMode(display=False) as mode:
         net(tenfold.ones(5, 8))
     table = mode.get_table()

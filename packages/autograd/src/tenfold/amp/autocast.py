@@ -157,6 +157,8 @@ class autocast(Casting):  # noqa: N801 - PyTorch's name
             raise ValueError(f"Expected `device_type` of type `str`, got: `{type(device_type)}`")
         device_type = device_type.partition(":")[0]
         if not is_autocast_available(device_type) and device_type != "cuda":
+            if not device_type.isidentifier():  # as devices themselves are refused
+                raise RuntimeError(f"Invalid device string: '{device_type}'")
             raise RuntimeError(f"User specified an unsupported autocast device_type '{device_type}'")
         self.device = device_type
         self.fast_dtype = get_autocast_dtype(device_type) if dtype is None else dtype

@@ -6,6 +6,7 @@ runs: the backward pass too, and products inside of other operators.
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Iterable
 from math import prod
 from typing import Any
@@ -145,6 +146,8 @@ class FlopCounterMode(TorchDispatchMode):
         self, mods: Any = None, depth: int = 2, display: bool = True, custom_mapping: dict[Any, Any] | None = None
     ) -> None:
         super().__init__()
+        if mods is not None:
+            warnings.warn("mods argument is not needed anymore, you can stop passing it", stacklevel=2)
         self.depth, self.display = depth, display
         self.flop_counts: dict[str, dict[Any, int]] = {}
         given = {k: v if getattr(v, "_get_raw", False) else _of_shapes(v) for k, v in (custom_mapping or {}).items()}

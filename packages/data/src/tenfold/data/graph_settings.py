@@ -6,6 +6,7 @@ from typing import Any
 
 from tenfold import Generator
 from tenfold.data.datapipes import datapipe as pipes
+from tenfold.data.datapipes.iter.sharding import SHARDING_PRIORITIES
 from tenfold.data.graph import DataPipeGraph, traverse_dps
 
 __all__ = ["apply_random_seed", "apply_sharding", "apply_shuffle_settings", "get_all_graph_pipes"]
@@ -36,8 +37,10 @@ def apply_random_seed(datapipe: Any, rng: Generator) -> Any:
     return pipes.apply_random_seed(datapipe, rng)
 
 
-def apply_sharding(datapipe: Any, num_of_instances: int, instance_id: int, sharding_group: Any = None) -> Any:
-    """Let the pipes that share out give one instance's items.
+def apply_sharding(
+    datapipe: Any, num_of_instances: int, instance_id: int, sharding_group: int = SHARDING_PRIORITIES.DEFAULT
+) -> Any:
+    """Let the pipes that share out give one instance's items, of those of a group.
 
     Raises: RuntimeError where one of them reads another: the share of a share leaves items out.
     """
@@ -51,7 +54,7 @@ def apply_sharding(datapipe: Any, num_of_instances: int, instance_id: int, shard
                         "Sharding twice on a single pipeline is likely unintended and will cause data loss. Sharding already "
                         f"applied to {above} while trying to apply to {pipe}"
                     )
-                pipe.apply_sharding(num_of_instances, instance_id)
+                pipes.share_out(pipe, num_of_instances, instance_id, sharding_group)
                 sharing = pipe
             visit(below, sharing)
 

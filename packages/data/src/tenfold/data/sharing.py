@@ -12,6 +12,7 @@ import copy
 from typing import Any
 
 from tenfold.data.datapipes.datapipe import IterDataPipe, apply_sharding
+from tenfold.data.datapipes.iter.sharding import SHARDING_PRIORITIES
 from tenfold.data.dataset import IterableDataset
 from tenfold.data.pipes import Batch, Cache, Filter, FlatMap, Map, Pipe, Prefetch, Shard, Shuffle, below
 from tenfold.data.worker_info import get_worker_info
@@ -29,7 +30,7 @@ def shared_out(pipe: Any) -> Any:
     """
     worker = get_worker_info()
     if isinstance(pipe, IterDataPipe) and worker is not None:
-        return apply_sharding(pipe, worker.num_workers, worker.id)
+        return apply_sharding(pipe, worker.num_workers, worker.id, SHARDING_PRIORITIES.MULTIPROCESSING)
     if not isinstance(pipe, Pipe):
         return pipe
     for part in below(pipe):

@@ -141,10 +141,13 @@ def matmul(func: Any, input: Any, other: Any) -> StridedNested:
             f"matmul: Expected size for the 1st dimension of 2nd input tensor to be: {len(input)} but got: {len(other)}."
         )
     if input.dim() != other.dim() or any(a[:-2] != b[:-2] for a, b in zip(input._sizes, other._sizes)):
-        raise RuntimeError("matmul: For nested tensors, batch dimensions must have the same sizes,")
+        raise RuntimeError(
+            "matmul: For nested tensors, batch dimensions must have the same sizes, no broadcasting is performed; got rows of "
+            f"{input._sizes} and {other._sizes}"
+        )
     if any(a[-1] != b[-2] for a, b in zip(input._sizes, other._sizes)):
         raise RuntimeError(
-            "matmul(): Nested tensors cannot be matrix multiplied: the last dimensions of the first and the last but one of the "
+            "matmul: Nested tensors cannot be matrix multiplied: the last dimensions of the first and the last but one of the "
             "second differ in a row"
         )
     return StridedNested.of_rows([a @ b for a, b in zip(input.rows(), other.rows())])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import inspect
 import warnings
 from collections.abc import Callable, Iterator
 from typing import Any, ClassVar, TypeVar
@@ -154,11 +155,19 @@ def pipes_of(pipe: Any) -> list[Any]:
     return list(found.values())
 
 
-def apply_sharding(pipe: Any, num_of_instances: int, instance_id: int) -> Any:
+def share_out(pipe: Any, num_of_instances: int, instance_id: int, sharding_group: int) -> None:
+    """Let a pipe that shares out give one instance's share; one of a program's own may know no groups."""
+    if len(inspect.signature(pipe.apply_sharding).parameters) < 3:
+        pipe.apply_sharding(num_of_instances, instance_id)
+    else:
+        pipe.apply_sharding(num_of_instances, instance_id, sharding_group=sharding_group)
+
+
+def apply_sharding(pipe: Any, num_of_instances: int, instance_id: int, sharding_group: int) -> Any:
     """Let the `sharding_filter`s give one worker's share."""
     for each in pipes_of(pipe):
         if callable(getattr(each, "apply_sharding", None)):
-            each.apply_sharding(num_of_instances, instance_id)
+            share_out(each, num_of_instances, instance_id, sharding_group)
     return pipe
 
 

@@ -14,6 +14,8 @@ from tenfold.data.datapipes.branches import Demultiplexer, Forker
 from tenfold.data.datapipes.columns import changed, check_columns, check_function, picked
 from tenfold.data.datapipes.datapipe import DataChunk, IterDataPipe, functional_datapipe, new_seed
 from tenfold.data.datapipes.files import FileLister, FileOpener, StreamReader
+from tenfold.data.datapipes.iter.routeddecoder import RoutedDecoder
+from tenfold.data.datapipes.iter.sharding import ShardingFilter
 from tenfold.data.sampler import SequentialSampler
 from tenfold.data.worker_info import shared_seed
 
@@ -30,6 +32,7 @@ __all__ = [
     "IterableWrapper",
     "Mapper",
     "Multiplexer",
+    "RoutedDecoder",
     "Sampler",
     "ShardingFilter",
     "Shuffler",
@@ -209,31 +212,6 @@ class Shuffler(IterDataPipe[Any]):
 
     def __len__(self) -> int:
         return self._length_of(self.datapipe)
-
-
-@functional_datapipe("sharding_filter")
-class ShardingFilter(IterDataPipe[Any]):
-    """One worker's share of the items: every n-th."""
-
-    def __init__(self, source_datapipe: Any, sharding_group_filter: Any = None) -> None:
-        self.source_datapipe, self.sharding_group_filter = source_datapipe, sharding_group_filter
-        self.num_of_instances, self.instance_id = 1, 0
-
-    def apply_sharding(self, num_of_instances: int, instance_id: int) -> None:
-        """Become one of so many shares.
-
-        Raises: ValueError when there is no such share.
-        """
-        if instance_id >= num_of_instances:
-            raise ValueError(f"instance_id({instance_id}) should be smaller than num_of_instances({num_of_instances})")
-        self.num_of_instances, self.instance_id = num_of_instances, instance_id
-
-    def __iter__(self) -> Iterator[Any]:
-        return islice(self.source_datapipe, self.instance_id, None, self.num_of_instances)
-
-    def __len__(self) -> int:
-        whole, rest = divmod(self._length_of(self.source_datapipe), self.num_of_instances)
-        return whole + (self.instance_id < rest)
 
 
 @functional_datapipe("concat")
