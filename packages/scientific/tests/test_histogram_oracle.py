@@ -54,3 +54,15 @@ def test_points_without_coordinates(points):
         found = lib.histogramdd(lib.ones(points, 0), [])
         assert found.hist.tolist() == 0.0
         assert tuple(found.bin_edges) == ()
+
+
+def test_bins_are_a_hundred_where_none_are_said() -> None:
+    points = np.random.default_rng(4).normal(size=50)
+    for density in (False, True):
+        ours = tenfold.histogram(tenfold.from_numpy(points), density=density)
+        theirs = torch.histogram(torch.from_numpy(points), density=density)
+        assert ours.hist.shape == (100,)
+        np.testing.assert_allclose(ours.hist.numpy(), theirs.hist.numpy(), rtol=1e-12)
+        np.testing.assert_allclose(ours.bin_edges.numpy(), theirs.bin_edges.numpy(), rtol=1e-12)
+    method = tenfold.from_numpy(points).histogram(range=(0.0, 1.0))
+    np.testing.assert_array_equal(method.hist.numpy(), torch.from_numpy(points).histogram(range=(0.0, 1.0)).hist.numpy())

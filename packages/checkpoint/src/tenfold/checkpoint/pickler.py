@@ -8,6 +8,7 @@ import pickle
 from types import FunctionType
 from typing import Any
 
+from tenfold.checkpoint import nested_tensors
 from tenfold.checkpoint.names import DTYPE_GLOBALS, FORMAT_GLOBALS, STORAGE_GLOBALS, STORAGES, UNTYPED, Global
 from tenfold.checkpoint.options import location_tag
 from tenfold.checkpoint.torch_names import torch_global, writes_torch_names
@@ -177,6 +178,8 @@ def _tensor(obj: Any) -> Any:
         return (_REBUILD_PARAMETER_WITH_STATE, (*given, state)) if state else (_REBUILD_PARAMETER, given)
     if obj.layout.name in _SPARSE:
         return _REBUILD_SPARSE, (obj.layout, _sparse_parts(obj))
+    if obj.is_nested:
+        return nested_tensors.reduced(obj)
     own: Any = type(obj).__reduce_ex__
     if own is not Tensor.__reduce_ex__:
         return NotImplemented  # the class has its own way

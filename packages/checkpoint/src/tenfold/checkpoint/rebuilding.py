@@ -11,6 +11,7 @@ import weakref
 from typing import Any
 
 from tenfold.checkpoint.names import STORAGE_TYPES
+from tenfold.checkpoint.nested_tensors import rebuild_jagged, rebuild_strided
 from tenfold.checkpoint.typed_storage import TypedStorage
 from tenfold.dispatch.devices import device
 from tenfold.ops.creation.factories import empty_strided
@@ -139,6 +140,8 @@ def rebuild_sparse(layout: Any, parts: Any) -> Any:
 
 def rebuild_subclass(function: Any, cls: Any, given: Any, state: Any) -> Any:
     """A tensor of a subclass, or one with attributes."""
+    if function is rebuild_jagged:  # its class is of a package that need not be installed, and its state is its parts again
+        return rebuild_jagged(*given)
     if id(function) not in REBUILDERS:
         raise TypeError(f"a tensor made by {function!r}")
     if not (isinstance(cls, type) and issubclass(cls, Tensor)):
@@ -203,6 +206,9 @@ def _table() -> dict[str, Any]:
         "torch._utils._rebuild_tensor": rebuild_tensor, "torch._utils._rebuild_tensor_v2": rebuild_tensor,
         "torch._utils._rebuild_tensor_v3": rebuild_of_dtype, "torch._utils._rebuild_meta_tensor_no_storage": rebuild_meta,
         "torch._utils._rebuild_parameter": rebuild_parameter, "torch._utils._rebuild_sparse_tensor": rebuild_sparse,
+        "torch._utils._rebuild_nested_tensor": rebuild_strided,
+        "torch.nested._internal.nested_tensor._rebuild_njt": rebuild_jagged,
+        "torch.nested._internal.nested_tensor.NestedTensor": "NestedTensor",
         "torch._tensor._rebuild_from_type_v2": rebuild_subclass,
         "torch._utils._rebuild_parameter_with_state": rebuild_parameter, "torch.device": device, "torch.Size": _listed(Size),
         "torch.Tensor": Tensor, "torch.serialization._get_layout": layout_of, "_codecs.encode": _bytes,

@@ -111,11 +111,11 @@ class StridedNested(Holding):
 
     def _nested_tensor_size(self) -> Tensor:
         """The sizes of the rows, (B, dimensions)."""
-        return tenfold.tensor(self._sizes, dtype=tenfold.int64).reshape(len(self._sizes), -1)
+        return _table(self._sizes)
 
     def _nested_tensor_strides(self) -> Tensor:
         """The strides of the rows, (B, dimensions)."""
-        return tenfold.tensor(self._strides, dtype=tenfold.int64).reshape(len(self._sizes), -1)
+        return _table(self._strides)
 
     def _nested_tensor_storage_offsets(self) -> Tensor:
         """Where each row begins in the buffer, (B)."""
@@ -235,6 +235,11 @@ class StridedNested(Holding):
 
 def _rebuilt(held: Tensor, sizes: Any, strides: Any, begins: Any, requires_grad: bool) -> StridedNested:
     return StridedNested.of(held, sizes, strides, begins).requires_grad_(requires_grad)
+
+
+def _table(rows: list[Sizes]) -> Tensor:
+    made = tenfold.tensor(rows, dtype=tenfold.int64)
+    return made.reshape(len(rows), -1) if rows else made
 
 
 def packed_strides(size: Sizes) -> Sizes:

@@ -34,7 +34,7 @@ def _(input: Any, bins: int, min: Any, max: Any) -> Meta:
 
 
 @composite("histograms", out="same")
-def histogram(input: Tensor, bins: Any, *, range: Any = None, weight: Tensor | None = None, density: bool = False) -> Any:
+def histogram(input: Tensor, bins: Any = 100, *, range: Any = None, weight: Tensor | None = None, density: bool = False) -> Any:
     """Counts (or sums of weights) in bins of equal width, or between given edges, and the edges.
 
     `density`: over the bin's width and the sum of all, an estimate of a density. What lies outside counts nowhere; a bin
