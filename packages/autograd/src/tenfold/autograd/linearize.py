@@ -10,6 +10,7 @@ from tenfold.autograd.dual_level import DualLevel
 from tenfold.autograd.linear_level import LinearLevel, NotLinear, Program
 from tenfold.autograd.pytree import Spec, flatten, form, unflatten
 from tenfold.ops.creation.like import zeros_like
+from tenfold.tensor.tensor import Tensor
 
 Function = Callable[..., Any]
 
@@ -54,8 +55,8 @@ def _check_alike(primals: tuple[Any, ...], tangents: tuple[Any, ...]) -> None:
             f"linearize: Expected the tangents {form(tangents)} to have the same argspec as the primals {form(primals)}"
         )
     for i, (p, t) in enumerate(zip(leaves, directions)):
-        for what in ("shape", "dtype", "device"):
-            mine, its = getattr(t, what, None), getattr(p, what)
+        for what in ("shape", "dtype", "device") if isinstance(t, Tensor) else ():
+            mine, its = getattr(t, what), getattr(p, what)
             if mine != its:
                 raise RuntimeError(
                     f"linearize: tangent:{i} with {what} {mine} in flattened pytree doesn't match the {what} {its} of the "

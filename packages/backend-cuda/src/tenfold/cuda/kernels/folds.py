@@ -148,7 +148,7 @@ def types_of(fold: Fold, dtype: Any, count: int) -> tuple[str, str, str]:
     if fold.map == "other than 0":
         real = "i32"
     if fold.map == "zeros and no numbers":
-        real = "i64"
+        return "i64", "i64", "i64"
     if fold.fold == "top":
         key = "i32" if real in ("fp32", "i32") else "i64"
         return real, key, key

@@ -261,6 +261,7 @@ def reduction(  # noqa: C901 - all folds
         if MAP == "other than 0":
             x = (x != 0).to(REAL)
         elif MAP == "zeros and no numbers":
+            x = x.to(tl.float64 if DOUBLE else tl.float32)
             x = tl.where(inside & (x == 0), 1, tl.where(x - x == 0, 0, 0x100000000)).to(REAL)
         else:
             x = mapped(x.to(REAL), power, MAP)
