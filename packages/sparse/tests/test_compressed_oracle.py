@@ -58,3 +58,11 @@ def test_sampled_products_of_other_shapes_are_refused(shapes):
         return str(error.value)
 
     assert words(tenfold).startswith(words(torch).partition(", got")[0][:40])
+
+
+@pytest.mark.parametrize("name", ["mat1", "mat2"])
+def test_sampled_products_are_of_dense_matrices(name):
+    x = tenfold.eye(2)
+    given = [x.to_sparse_csr() if n == name else x for n in ("mat1", "mat2")]
+    with pytest.raises(RuntimeError, match=f"Expected {name} to have strided layout"):
+        tenfold.sparse.sampled_addmm(x.to_sparse_csr(), *given)

@@ -213,6 +213,11 @@ def sampled_addmm(input: Any, mat1: Tensor, mat2: Tensor, *, beta: Any = 1.0, al
     """
     if not isinstance(input, CompressedTensor) or input.layout is not tenfold.sparse_csr:
         raise RuntimeError("sampled_addmm: Expected self to be a CSR tensor")
+    for name, matrix in (("mat1", mat1), ("mat2", mat2)):
+        if matrix.layout is not tenfold.strided:
+            raise RuntimeError(
+                f"sampled_addmm: Expected {name} to have strided layout, but got {matrix.layout}; call .to_dense()"
+            )
     _check_sampled(input.shape, mat1.shape, mat2.shape)
     row, column = input.coordinates()._at
     products = (mat1[row] * mat2.t()[column]).sum(-1)

@@ -105,7 +105,12 @@ def adam(params: list[Any], grads: list[Any], states: list[Any], group: Any) -> 
         rate = lr.to(device=steps[0].device, dtype=float64 if dtype == F64 else float32)._array if placed else None
         shares = (1 - beta1, beta2, 1 - beta2, float(group["eps"]), 0.0 if placed else float(lr), _log(beta1), _log(beta2))
         numbers = (-1.0 if group["maximize"] else 1.0, float(group["weight_decay"]), *shares)
-        constants = (("DECAY", decay_of), ("AMSGRAD", int(group["amsgrad"])), ("COUNTED", 1 + (counter == F64)), ("PLACED", int(placed)))
+        constants = (
+            ("DECAY", decay_of),
+            ("AMSGRAD", int(group["amsgrad"])),
+            ("COUNTED", 1 + (counter == F64)),
+            ("PLACED", int(placed)),
+        )
         common.launch_step("adam_step", members, (rate, *numbers), constants, scaling, steps)
 
 
