@@ -89,7 +89,8 @@ def test_powers_of_zero() -> None:
 @pytest.mark.parametrize("name", ["var", "std"])
 def test_spreads_without_freedom(name: str) -> None:
     for points in ([0.0, 1.0, 2.0], [[1.0, 1.0, 4.0], [2.0, 2.0, 2.0]]):
-        compare(lambda lib, x: getattr(x, name)(dim=-1, correction=3), np.array(points))
+        for correction in (3, 4, 6.5):
+            compare(lambda lib, x, c=correction: getattr(x, name)(dim=-1, correction=c), np.array(points))
         for correction in (6, 7.5):
             compare(lambda lib, x, c=correction: getattr(x, name)(correction=c), np.array(points))
 

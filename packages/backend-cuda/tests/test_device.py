@@ -121,6 +121,30 @@ def test_gradients_of_sparse_tensors_are_checked_on_the_device(masked):
     assert tenfold.autograd.gradcheck(lambda x: x.to_dense(masked_grad=masked), (x,), masked=masked)
 
 
+DENSE = {"a row for each": ([(2, 3), (0, 3), (4, 3)], (3, 1, 3)), "a number for each": ([(2,), (5,)], (2, 1)),
+         "a number for each channel": ([(3, 2, 2), (3, 1, 4)], (3, 1, 1))}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", DENSE)
+def test_nested_and_dense_tensors_are_added_and_multiplied(name):
+    nested = pytest.importorskip("tenfold.nested")
+    sizes, size = DENSE[name]
+    rows, given = [tenfold.randn(*s) for s in sizes], tenfold.randn(*size)
+    for call in (lambda a, b: a + b, lambda a, b: a * b, lambda a, b: tenfold.add(a, b, alpha=2)):
+        x, dense = nested.nested_tensor(rows, device="cuda", requires_grad=True), given.cuda().requires_grad_()
+        got = call(x, dense)
+        parts, whole = [r.clone().requires_grad_() for r in rows], given.clone().requires_grad_()
+        expected = [call(r, whole if name.endswith("channel") else whole[i]) for i, r in enumerate(parts)]
+        for a, b in zip(got.unbind(), expected, strict=True):
+            assert a.cpu().allclose(b)
+        for found in (got.unbind(), expected):
+            sum(r.square().sum() for r in found).backward()
+        assert dense.grad.cpu().allclose(whole.grad, atol=1e-5)
+        assert all(a.cpu().allclose(b.grad, atol=1e-5) for a, b in zip(x.grad.unbind(), parts, strict=True))
+    with pytest.raises(RuntimeError, match="Expected both self and other to be nested"):
+        x - dense
+
+
 def test_nested_tensors_are_padded_on_the_device():
     nested = pytest.importorskip("tenfold.nested")
     rows = [tenfold.arange(4.0).reshape(2, 2), tenfold.ones(1, 3)]

@@ -155,7 +155,7 @@ def test_of_reductions(name, dtype):
 @pytest.mark.filterwarnings("ignore:.*degrees of freedom is <= 0")
 def test_of_spreads_without_freedom():
     x = tenfold.tensor([[1.0, 1.0, 4.0, -2.0], [2.0, 2.0, 2.0, 2.0]])
-    for name, correction in (("var", 4), ("std", 4), ("var", 6)):
+    for name, correction in (("var", 4), ("std", 4), ("var", 6), ("std", 7)):
         call = lambda t, name=name, correction=correction: getattr(t, name)(dim=1, correction=correction)  # noqa: E731
         alike(gradients(tenfold, call, [x.cuda()], (True,)), gradients(tenfold, call, [x], (True,)), name)
 
@@ -192,7 +192,9 @@ def test_of_products_as_pytorch_has_them(dtype):
     torch = pytest.importorskip("torch")
     rows = [[1.5, 2.0, -3.0, 0.5], [2.0, 0.0, 3.0, -1.0], [0.0, 2.0, -0.0, 1.0], [-1.0, 4.0, 2.0, 0.25]]
     special = [[inf, 1.0, 2.0, -1.0], [nan, 1.0, 2.0, 0.5], [1e30, 1e30, 2.0, 1.0]]
-    for values, options in product(([rows[0], rows[3]], rows, special), ({}, {"dim": 1}, {"dim": 0, "keepdim": True})):
+    beside = [[0.0, inf, 2.0, 1.0], [2.0, -inf, 0.0, 3.0], [0.0, nan, 2.0, 1.0], [inf, nan, 0.0, 1.0], [0.0, 0.0, inf, 2.0]]
+    cases = [*product(([rows[0], rows[3]], rows, special), ({}, {"dim": 1}, {"dim": 0, "keepdim": True})), (beside, {"dim": 1})]
+    for values, options in cases:
         found = []
         for module, device in ((tenfold, "cuda"), (torch, "cpu")):
             x = module.tensor(values, dtype=getattr(module, str(dtype).partition(".")[2]), device=device)

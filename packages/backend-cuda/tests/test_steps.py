@@ -316,3 +316,28 @@ def test_a_differentiable_step_that_is_capturable_is_one_of_operators():
         optimizer.step()
         found.append(moved.detach().cpu())
     np.testing.assert_allclose(found[1].numpy(), found[0].numpy(), rtol=1e-6)
+
+
+@pytest.fixture
+def in_float64():
+    tenfold.set_default_dtype(tenfold.float64)
+    yield
+    tenfold.set_default_dtype(tenfold.float32)
+
+
+@pytest.mark.parametrize("name", ["Adam", "Adagrad", "NAdam", "ASGD"])
+def test_counters_are_of_the_default_dtype(name, in_float64):
+    found = []
+    for device in ("cpu", "cuda"):
+        p = drawn((40,), tenfold.float64).to(device).requires_grad_()
+        optimizer = getattr(optim, name)([p], lr=0.1, **({"lr_decay": 0.1} if name == "Adagrad" else {}))
+        optimizer.param_groups[0]["capturable"] = device == "cuda" and name != "Adagrad"
+        if name == "Adagrad":
+            optimizer.state[p]["step"] = optimizer.state[p]["step"].to(device)
+        for step in range(4):
+            p.grad = drawn((40,), tenfold.float64, step).to(device)
+            optimizer.step()
+        found.append(p)
+    counter = optimizer.state[p]["step"]
+    assert (counter.dtype, counter.is_cuda, float(counter)) == (tenfold.float64, True, 4.0)
+    assert_close(found[1], found[0])

@@ -191,3 +191,9 @@ def test_norms_where_the_result_is_empty():
 def test_words_of_linear_algebra(words, call):
     with pytest.raises(RuntimeError, match=words):
         call()
+
+
+@pytest.mark.parametrize("rows", [3, 0])
+def test_a_mode_of_qr_that_is_none(rows):
+    with pytest.raises(RuntimeError, match="qr received unrecognized mode 'hello'"):
+        linalg.qr(tenfold.ones(rows, 3), mode="hello")

@@ -43,3 +43,26 @@ def test_sampled_products():
         return t.sparse.sampled_addmm(x, a, b, beta=0.5, alpha=2.0).values().tolist()
 
     assert run(tenfold) == run(torch)
+
+
+WRONG = [((2, 3), (2, 3), (2, 3)), ((2, 3), (2, 4), (4, 5)), ((2, 3), (4, 5), (5, 3)), ((2, 3), (3,), (3, 3)),
+         ((2, 2, 3), (3, 2, 4), (3, 4, 3))]  # fmt: skip
+
+
+@pytest.mark.parametrize("shapes", WRONG, ids=str)
+def test_sampled_products_of_other_shapes_are_refused(shapes):
+    def words(t):
+        first, *others = (t.ones(*shape) for shape in shapes)
+        with pytest.raises(RuntimeError) as error:
+            t.sparse.sampled_addmm(first.to_sparse_csr(), *others)
+        return str(error.value)
+
+    assert words(tenfold).startswith(words(torch).partition(", got")[0][:40])
+
+
+@pytest.mark.parametrize("name", ["mat1", "mat2"])
+def test_sampled_products_are_of_dense_matrices(name):
+    x = tenfold.eye(2)
+    given = [x.to_sparse_csr() if n == name else x for n in ("mat1", "mat2")]
+    with pytest.raises(RuntimeError, match=f"Expected {name} to have strided layout"):
+        tenfold.sparse.sampled_addmm(x.to_sparse_csr(), *given)

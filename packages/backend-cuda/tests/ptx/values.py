@@ -16,6 +16,7 @@ UNSIGNED = {1: U8, 2: U16, 4: U32, 8: U64}
 # Not a number as a float of any size, and a large number to whoever takes it for an index.
 POISON = {
     1: np.array([[False]]),
+    8: np.array([[0x7F]], U8),  # of inline assembly, which Triton has for bytes that become bfloat16 on 8.0
     16: np.array([[0x7FDE]], U16),
     32: np.array([[0x7FDEADDE]], U32),
     64: np.array([[0x7FFDEADDEADDEADD]], U64),

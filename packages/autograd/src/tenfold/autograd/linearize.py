@@ -8,8 +8,9 @@ from typing import Any
 from tenfold.autograd.derivatives import check_directions, jvp, require_outputs
 from tenfold.autograd.dual_level import DualLevel
 from tenfold.autograd.linear_level import LinearLevel, NotLinear, Program
-from tenfold.autograd.pytree import Spec, flatten, unflatten
+from tenfold.autograd.pytree import Spec, flatten, form, unflatten
 from tenfold.ops.creation.like import zeros_like
+from tenfold.tensor.tensor import Tensor
 
 Function = Callable[..., Any]
 
@@ -35,6 +36,7 @@ def linearize(func: Function, *primals: Any) -> tuple[Any, Function]:
         return func(*primals), lambda *tangents: jvp(func, primals, tangents)[1]
 
     def derivative(*tangents: Any) -> Any:
+        _check_alike(primals, tangents)
         check_directions(primals, tangents)
         if program.changed:
             raise RuntimeError(
@@ -44,6 +46,22 @@ def linearize(func: Function, *primals: Any) -> tuple[Any, Function]:
         return unflatten(program.run(flatten(tangents)[0]), spec)
 
     return value, derivative
+
+
+def _check_alike(primals: tuple[Any, ...], tangents: tuple[Any, ...]) -> None:
+    (leaves, spec), (directions, other) = flatten(primals), flatten(tangents)
+    if spec != other:
+        raise RuntimeError(
+            f"linearize: Expected the tangents {form(tangents)} to have the same argspec as the primals {form(primals)}"
+        )
+    for i, (p, t) in enumerate(zip(leaves, directions)):
+        for what in ("shape", "dtype", "device") if isinstance(t, Tensor) else ():
+            mine, its = getattr(t, what), getattr(p, what)
+            if mine != its:
+                raise RuntimeError(
+                    f"linearize: tangent:{i} with {what} {mine} in flattened pytree doesn't match the {what} {its} of the "
+                    "corresponding primal."
+                )
 
 
 def _recorded(func: Function, primals: tuple[Any, ...], leaves: list[Any]) -> tuple[Any, Program, Spec]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import tenfold
 from tenfold import Tensor
 from tenfold.nested.table import STRIDED, answer, nested_in
 
@@ -30,6 +31,9 @@ def elementwise(func: Any, *args: Any, **kwargs: Any) -> Any:
         )
     for value in (*args, *kwargs.values()):
         if isinstance(value, Tensor) and not getattr(value, "is_nested", False) and value.ndim:
+            beside = _beside(func, name, *args, **kwargs) if operator.inplace_of is None else None
+            if beside is not None:
+                return beside
             mine, theirs = ("non-nested", "nested") if value is args[0] else ("nested", "non-nested")
             raise RuntimeError(
                 f"Expected both self and other to be nested, but got a {mine} self and {theirs} other: {name} of a nested tensor "
@@ -46,6 +50,27 @@ def elementwise(func: Any, *args: Any, **kwargs: Any) -> Any:
         held = func(*[_held(a) for a in args], **{k: _held(v) for k, v in kwargs.items()})
         return args[0] if operator.inplace_of is not None else first.like(held)
     return _by_rows(func, name, given, args, kwargs)
+
+
+def _beside(func: Any, name: str, *args: Any, **kwargs: Any) -> Any:
+    """The sum or product of a nested tensor and a dense one where PyTorch has it, on GPUs; None elsewhere.
+
+    Rows (L, D) with (B, 1, D) and rows (L) with (B, 1): a dense row for each; rows (C, H, W) with (C, 1, 1): one for all.
+    """
+    x, dense = args[:2] if len(args) > 1 else (None, None)
+    if name not in ("add", "add_scaled", "mul") or not (getattr(x, "is_nested", False) and isinstance(dense, Tensor)):
+        return None
+    if getattr(dense, "is_nested", False) or (x.device.type, dense.device.type) != ("cuda", "cuda"):
+        return None
+    widths = [x._regular(2)] if x.ndim == 3 else []
+    if x.ndim in (2, 3) and list(dense.shape) == [len(x), 1, *widths]:
+        packed = x.packed()
+        lengths = [size[0] for size in packed._sizes]
+        spread = dense[:, 0].repeat_interleave(tenfold.tensor(lengths, device=x.device), 0, output_size=sum(lengths))
+        return packed.like(func(packed._held, spread.reshape(-1), *args[2:], **kwargs))
+    if x.ndim == 4 and list(dense.shape) == [x._regular(1), 1, 1]:
+        return x.of_rows(each(func, *args, **kwargs))
+    return None
 
 
 def _same_places(a: Any, b: Any) -> bool:

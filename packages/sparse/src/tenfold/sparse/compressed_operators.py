@@ -213,11 +213,33 @@ def sampled_addmm(input: Any, mat1: Tensor, mat2: Tensor, *, beta: Any = 1.0, al
     """
     if not isinstance(input, CompressedTensor) or input.layout is not tenfold.sparse_csr:
         raise RuntimeError("sampled_addmm: Expected self to be a CSR tensor")
-    if mat1.shape[-1] != mat2.shape[-2] or (*mat1.shape[:-1], mat2.shape[-1]) != tuple(input.shape):
-        raise RuntimeError(
-            f"sampled_addmm: mat1 {list(mat1.shape)} times mat2 {list(mat2.shape)} has not the shape {list(input.shape)}"
-        )
+    for name, matrix in (("mat1", mat1), ("mat2", mat2)):
+        if matrix.layout is not tenfold.strided:
+            raise RuntimeError(
+                f"sampled_addmm: Expected {name} to have strided layout, but got {matrix.layout}; call .to_dense()"
+            )
+    _check_sampled(input.shape, mat1.shape, mat2.shape)
     row, column = input.coordinates()._at
     products = (mat1[row] * mat2.t()[column]).sum(-1)
     made = input.with_values(input._held * beta + products * alpha)
     return made if out is None else copy_(out, made)
+
+
+def _check_sampled(shape: Any, first: Any, second: Any) -> None:
+    for name, matrix in (("mat1", first), ("mat2", second)):
+        if len(matrix) < 2:
+            raise RuntimeError(f"sampled_addmm: Expected {name} to be a matrix, got one of shape {list(matrix)}")
+    if first[-1] != second[-2]:
+        sizes = " and ".join("x".join(map(str, s[-2:])) for s in (first, second))
+        raise RuntimeError(f"sampled_addmm: mat1 and mat2 shapes cannot be multiplied ({sizes})")
+    for d, name, matrix in ((-2, "mat1", first), (-1, "mat2", second)):
+        if shape[d] != matrix[d]:
+            raise RuntimeError(
+                f"sampled_addmm: self.shape[{d}] must match {name}.shape[{d}], got shapes {list(shape)} and {list(matrix)}"
+            )
+    for name, matrix in (("mat1", first), ("mat2", second)):
+        if tuple(shape[:-2]) != tuple(matrix[:-2]):
+            raise RuntimeError(
+                f"sampled_addmm: Expected self and {name} to have the same batch size, but got {list(shape[:-2])} and "
+                f"{list(matrix[:-2])}"
+            )

@@ -14,6 +14,7 @@ import numpy as np
 
 from tenfold.cuda import capturing, runtime
 from tenfold.cuda.kernels import step_launches as common
+from tenfold.cuda.kernels.argument_types import TYPE_OF
 from tenfold.cuda.kernels.handwritten import F32, F64, FLOATS, Handwritten, contiguous, start
 from tenfold.cuda.kernels.multi_tensor import guarded
 from tenfold.ops.creation.factories import full
@@ -22,12 +23,13 @@ from tenfold.tensor.tensor import Tensor
 from tenfold.types.dtypes import float32, float64
 
 COUNTED = 256  # counters of steps that a program advances
+COUNTERS = (F32, F64)
 
 
 def by_device(name: str, param: Any, grad: Any, kept: list[Any], step: Any) -> common.Member | None:
     """`member_of` for a step that is counted on the device; None: the parameter has no elements, and its step is counted only."""
     member = common.member_of(param, grad, kept) or _gathered(param, grad, kept) if param.numel() else None
-    if (member is None and param.numel()) or step._array.dtype != F32:
+    if (member is None and param.numel()) or step._array.dtype not in COUNTERS:
         raise common.refused(name, param)
     return member
 
@@ -42,23 +44,28 @@ def _gathered(param: Any, grad: Any, kept: list[Any]) -> common.Member | None:
     return common.Member(tensors, arrays, given[-1], [(a, b) for a, b in zip(given[:-1], arrays) if a is not b])
 
 
-def _on_device(params: list[Any], states: list[Any], scalars: Sequence[str] = ("step",)) -> list[Any]:
-    """The counters of steps, moved to the device with other scalar states where they are not there yet."""
+def _on_device(params: list[Any], states: list[Any], group: Any, scalars: Sequence[str] = ("step",)) -> list[Any]:
+    """The counters of steps, moved to the device with other scalar states where they are not there yet.
+
+    Float64 where the default dtype was that when they were made, but for fused steps.
+    """
     for param, state in zip(params, states):
         for name in scalars:
-            if state[name].is_cuda:
-                state[name] = state[name].to(float32)  # those of a state dict may be double
+            value = state[name]
+            if value.dtype is float64 and not group.get("fused"):
+                dtype = float64
             else:
-                state[name] = full((), float(state[name]), dtype=float32, device=param.device)
+                dtype = float32
+            state[name] = value.to(dtype) if value.is_cuda else full((), float(value), dtype=dtype, device=param.device)
     return [state["step"] for state in states]
 
 
 def count(steps: Sequence[Any], index: int, scaling: common.Scaling) -> None:
-    """Advance counters on the device, in one launch."""
+    """Advance counters on the device, all of one dtype, in one launch."""
     now = runtime.current()
     addresses = np.array(now.pointers([step._array for step in steps]), np.int64)
     table = capturing.constant(now, addresses, index) if capturing.CAPTURES else _addresses(now, addresses, index)
-    program = Handwritten("count_steps", (("SCALED", scaling.kind), ("BLOCK", COUNTED)))
+    program = Handwritten("count_steps", (("SCALED", scaling.kind), ("STEP", TYPE_OF[steps[0]._array.dtype]), ("BLOCK", COUNTED)))
     found = table if scaling.arrays[0] is None else scaling.arrays[0]
     start(program, (-(-len(steps) // COUNTED),), (table, found, len(steps)), index)
 
@@ -84,12 +91,12 @@ def adam(params: list[Any], grads: list[Any], states: list[Any], group: Any) -> 
     lr, beta1, beta2 = group["lr"], *map(float, group["betas"])
     names = common.moments_of(group["amsgrad"])
     batches: dict[tuple[Any, ...], list[tuple[common.Member | None, Any]]] = {}
-    for param, grad, state, step in zip(params, grads, states, _on_device(params, states)):
+    for param, grad, state, step in zip(params, grads, states, _on_device(params, states, group)):
         member = by_device("Adam", param, grad, [state[name] for name in names], step)
-        batches.setdefault((member and param._array.dtype, param._key.index), []).append((member, step))
+        batches.setdefault(_batch(member, param, step), []).append((member, step))
     placed = isinstance(lr, Tensor) and lr.is_cuda
     decay_of = 0 if not group["weight_decay"] else 1 if group["decoupled_weight_decay"] else 2
-    for (dtype, index), found in batches.items():
+    for (dtype, index, counter), found in batches.items():
         members, steps = [m for m, _ in found if m], [step for _, step in found]
         scaling = common.scaling_of(group, steps[0].device)
         count(steps, index, scaling)
@@ -98,8 +105,18 @@ def adam(params: list[Any], grads: list[Any], states: list[Any], group: Any) -> 
         rate = lr.to(device=steps[0].device, dtype=float64 if dtype == F64 else float32)._array if placed else None
         shares = (1 - beta1, beta2, 1 - beta2, float(group["eps"]), 0.0 if placed else float(lr), _log(beta1), _log(beta2))
         numbers = (-1.0 if group["maximize"] else 1.0, float(group["weight_decay"]), *shares)
-        constants = (("DECAY", decay_of), ("AMSGRAD", int(group["amsgrad"])), ("COUNTED", 1), ("PLACED", int(placed)))
+        constants = (
+            ("DECAY", decay_of),
+            ("AMSGRAD", int(group["amsgrad"])),
+            ("COUNTED", 1 + (counter == F64)),
+            ("PLACED", int(placed)),
+        )
         common.launch_step("adam_step", members, (rate, *numbers), constants, scaling, steps)
+
+
+def _batch(member: Any, param: Any, step: Any) -> tuple[Any, ...]:
+    """What a launch has to be told of a parameter: those alike are one."""
+    return member and param._array.dtype, param._key.index, step._array.dtype
 
 
 def _log(beta: float) -> float:
@@ -111,16 +128,16 @@ def adagrad(params: list[Any], grads: list[Any], states: list[Any], group: Any) 
     options = common.options_of(group)
     decay_of, decay = common.decay_of_group(options)
     batches: dict[tuple[Any, ...], list[tuple[common.Member | None, Any]]] = {}
-    for param, grad, state, step in zip(params, grads, states, _on_device(params, states)):
+    for param, grad, state, step in zip(params, grads, states, _on_device(params, states, group)):
         member = by_device("Adagrad", param, grad, [state["sum"]], step)
-        batches.setdefault((member and param._array.dtype, param._key.index), []).append((member, step))
-    for (_, index), found in batches.items():
+        batches.setdefault(_batch(member, param, step), []).append((member, step))
+    for (_, index, counter), found in batches.items():
         members, steps = [m for m, _ in found if m], [step for _, step in found]
         scaling = common.scaling_of(group, steps[0].device)
         count(steps, index, scaling)
         numbers = (common.sign_of(options), decay, options.eps, -options.lr, options.lr_decay)
         if members:
-            common.launch_rule("adagrad", members, numbers, (decay_of, 1), scaling, steps)
+            common.launch_rule("adagrad", members, numbers, (decay_of, 1 + (counter == F64)), scaling, steps)
 
 
 # The others, whose kernel reads numbers that are made on the device
@@ -186,12 +203,12 @@ def counted(name: str, params: list[Any], grads: list[Any], states: list[Any], g
     o.lr = o.lr if isinstance(o.lr, Tensor) and o.lr.is_cuda else float(o.lr)
     o.weight_decay = getattr(o, "weight_decay", 0)
     batches: dict[tuple[Any, ...], list[tuple[common.Member | None, Any]]] = {}
-    steps = _on_device(params, states, ("step", *SCALARS.get(name, ())))
+    steps = _on_device(params, states, group, ("step", *SCALARS.get(name, ())))
     for param, grad, state, step in zip(params, grads, states, steps):
         member = by_device(rule.optimizer, param, grad, [state[key] for key in rule.states(o)], step)
-        batches.setdefault((member and param._array.dtype, param._key.index), []).append((member, state))
+        batches.setdefault(_batch(member, param, step), []).append((member, state))
     decay = 0 if not o.weight_decay else 1 if _decoupled(o) else 2
-    for (_, index), found in batches.items():
+    for (_, index, _), found in batches.items():
         those = [state for _, state in found]
         count([state["step"] for state in those], index, common.UNSCALED)
         rows = _rows(name, o, those)

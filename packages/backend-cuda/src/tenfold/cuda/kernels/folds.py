@@ -147,6 +147,8 @@ def types_of(fold: Fold, dtype: Any, count: int) -> tuple[str, str, str]:
         real = "i64" if dtype.itemsize == 8 or dtype.name == "uint32" else "i32"
     if fold.map == "other than 0":
         real = "i32"
+    if fold.map == "zeros and no numbers":
+        return "i64", "i64", "i64"
     if fold.fold == "top":
         key = "i32" if real in ("fp32", "i32") else "i64"
         return real, key, key

@@ -97,17 +97,22 @@ def formula(operator: str, parameter: str) -> str:
     return f"{operator}_{parameter}_slope"
 
 
-# Of reductions: y is the result, or the mean that it is made with, z how many elements attain an extreme (of a product, are 0),
-# a a number.
+# Of reductions: y is the result, or the mean that it is made with, z how many elements attain an extreme, a a number. Of a
+# product y is that of what is not 0, and z how many are 0, and by the 2**32 how many are infinite or no numbers.
 SIGN = "tl.where(x > 0, 1.0, tl.where(x < 0, -1.0, 0.0))"
 ATTAINED = "(tl.abs(x) == y) | ((x != x) & (y != y))"
-OF_OTHERS = "g * tl.where(z == 0, n, tl.where((z == 1) & (x == 0), m, n * 0.0))"
+OTHER_ZERO = "z - k * 4294967296.0 > tl.where(x == 0, 1.0, 0.0)"
+OTHER_ODD = "k > tl.where(x - x == 0, 0.0, 1.0)"
+OF_OTHERS = f"g * tl.where({OTHER_ZERO}, tl.where({OTHER_ODD}, float('nan'), 0.0), n)"
 OF_REDUCTIONS = {
     "variance_slope": ("g * a * (x - y)", "xgya"),
     "deviation_slope": ("tl.where(o == 0, 0.0, math.div_rn(g, o * 2.0)) * a * (x - y)", "xgyoa"),
     "extreme_slope": ("math.div_rn(tl.where(x == y, g, g * 0.0), z.to(x.dtype))", "xgyz"),
     "product_slope": (
-        f"m = y.to(x.dtype)\nn = math.div_rn(m, tl.where(x == 0, 1.0, x))\n{OF_OTHERS}",
+        (
+            "k = tl.floor(z.to(tl.float64) * (1.0 / 4294967296.0))\nm = y.to(x.dtype)\n"
+            f"n = math.div_rn(m, tl.where(x == 0, 1.0, x))\n{OF_OTHERS}"
+        ),
         "xgyz",
     ),
     "logsumexp_slope": ("g * math.exp(x - y)", "xgy"),

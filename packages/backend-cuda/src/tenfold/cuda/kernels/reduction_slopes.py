@@ -50,12 +50,12 @@ def _extreme(grad: Any, input: Any, out: Any, dims: tuple[int, ...], gone: tuple
 
 
 def _of_others(grad: Any, input: Any, dims: tuple[int, ...], gone: tuple[int, ...]) -> Any:
-    """Of a product: that of all other elements, which is 0 for all but one where that one is 0, and for all where two are."""
+    """Of a product: that of all other elements, 0 where one of them is, and nan where one is infinite besides."""
     if not _served(grad, input):
         return NotImplemented
     wide = "float64" if grad.dtype.name == "float64" else "float32"
     product = folded(Fold("product", "1 for 0", result=wide), input, dims, True)
-    zeros = folded(Fold("sum", "equal to 0", result=wide), input, dims, True)
+    zeros = folded(Fold("sum", "zeros and no numbers", result="float64"), input, dims, True)
     if product is None or zeros is None:
         return NotImplemented
     return (run("product_slope", input, _restored(grad, input.ndim, gone), product, zeros),)

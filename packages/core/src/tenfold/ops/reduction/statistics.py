@@ -57,12 +57,14 @@ def var(
 def variance_over(input: Tensor, dim: Any, keepdim: bool, correction: Any) -> Tensor:
     dims = wrap_dims(dim, input.dim(), "var")
     deviation = input - mean(input, dims, True)
-    count = max(count_over(input.shape, dim) - correction, 0)
+    count = count_over(input.shape, dim) - correction
     other = deviation
-    if not count:  # slopes are infinite
+    if not count or (dim is None and count < 0):
+        count = 0
         deviation = (deviation.abs() if dim is None else deviation).detach()
         other = deviation + input - input.detach()
-    return sum((deviation * other.conj()).real, dims, keepdim) / count
+    x = sum((deviation * other.conj()).real, dims, keepdim)
+    return (x - x.detach()) / count + x.detach() / 0 if count < 0 else x / count
 
 
 def warn_of_freedom(name: str, input: Tensor, dim: Any, correction: Any) -> bool:
@@ -70,16 +72,13 @@ def warn_of_freedom(name: str, input: Tensor, dim: Any, correction: Any) -> bool
     wrap_dims(dim, input.dim(), name)
     if count_over(input.shape, dim) > correction and input.numel():
         return True
-    if input._key.device.type != "meta":
-        _warn(
+    if not input.is_meta:
+        warnings.warn(
             f"{name}(): degrees of freedom is <= 0. Correction should be strictly less than the reduction factor (input numel "
-            f"divided by output numel)."
+            "divided by output numel).",
+            stacklevel=4,
         )
     return False
-
-
-def _warn(message: str) -> None:
-    warnings.warn(message, UserWarning, stacklevel=5)
 
 
 @composite("reduction", out=True, rounded_once=True)

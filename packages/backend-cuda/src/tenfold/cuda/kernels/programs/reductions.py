@@ -71,8 +71,6 @@ def mapped(x, power, MAP: tl.constexpr):
         x = tl.exp2(tl.log2(tl.abs(x)) * power)
     if MAP == "known":
         x = tl.where(x == x, x, 0.0)
-    if MAP == "equal to 0":
-        x = tl.where(x == 0, 1.0, 0.0)
     if MAP == "1 for 0":
         x = tl.where(x == 0, 1.0, x)
     return x
@@ -262,10 +260,13 @@ def reduction(  # noqa: C901 - all folds
         x = tl.load(x_ptr + (from_k[:, None] + far[None, :]), inside, other=0)
         if MAP == "other than 0":
             x = (x != 0).to(REAL)
+        elif MAP == "zeros and no numbers":
+            x = x.to(tl.float64 if DOUBLE else tl.float32)
+            x = tl.where(inside & (x == 0), 1, tl.where(x - x == 0, 0, 0x100000000)).to(REAL)
         else:
             x = mapped(x.to(REAL), power, MAP)
         if FOLD == "sum":
-            if MAP == "power" or MAP == "equal to 0":
+            if MAP == "power":
                 x = tl.where(inside, x, 0.0)
             a += x.to(LANE)
         if FOLD == "product":

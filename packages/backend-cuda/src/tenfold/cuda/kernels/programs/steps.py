@@ -43,13 +43,23 @@ def gradient(row, k: tl.constexpr, i, mask, sign, scale_ptr, SCALED: tl.constexp
     return g * sign
 
 
-def count_steps(table_ptr, found_ptr, count, SCALED: tl.constexpr, BLOCK: tl.constexpr):
-    """Adds 1 to the float32 numbers whose addresses the table has."""
+@triton.jit
+def number_of_step(row, LONG: tl.constexpr):
+    """The counter of steps whose address the row has."""
+    if LONG:
+        t = tl.load(tl.load(row + 5).to(tl.pointer_type(tl.float64)))
+    else:
+        t = tl.load(tl.load(row + 5).to(tl.pointer_type(tl.float32)))
+    return t
+
+
+def count_steps(table_ptr, found_ptr, count, SCALED: tl.constexpr, STEP: tl.constexpr, BLOCK: tl.constexpr):
+    """Adds 1 to the numbers of type STEP whose addresses the table has."""
     i = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
     mask = i < count
     if SCALED:
         mask = mask & (tl.load(found_ptr) == 0.0)
-    step_ptr = tl.load(table_ptr + i, i < count, other=0).to(tl.pointer_type(tl.float32))
+    step_ptr = tl.load(table_ptr + i, i < count, other=0).to(tl.pointer_type(STEP))
     tl.store(step_ptr, tl.load(step_ptr, mask, other=0.0) + 1.0, mask)
 
 
@@ -72,13 +82,13 @@ def adam_step(
 ):  # fmt: skip
     """Adam: p, m, v, with AMSGRAD the largest v, g. COUNTED: the step's number is read on the device, where PLACED the rate too.
 
-    `size` is then the rate, `eps` is not corrected yet, and `decay` is without the rate.
+    COUNTED 2: a number in float64. `size` is then the rate, `eps` is not corrected yet, and `decay` is without the rate.
     """
     wide: tl.constexpr = tl.float64 if DOUBLE else tl.float32
     i = tl.arange(0, BLOCK)
     row, mask = here(table_ptr, found_ptr, i, SCALED)
     if COUNTED:
-        t = tl.load(tl.load(row + 5).to(tl.pointer_type(tl.float32))).to(tl.float64)
+        t = number_of_step(row, COUNTED == 2).to(tl.float64)
         rate = size
         if PLACED:
             rate = tl.load(rate_ptr)
@@ -172,8 +182,8 @@ def rule_step(  # noqa: C901 - a branch for each optimizer, chosen when it is co
         u = u * n0 + change * change * n1
         p = p + change * n3
     if RULE == "adagrad":
-        if FLAGS == 1:  # the step's number is on the device; n2 is the decay of the rate
-            n1 = n1 / (1.0 + (tl.load(tl.load(row + 5).to(tl.pointer_type(tl.float32))) - 1.0) * n2)
+        if FLAGS:  # the step's number is on the device, for 2 in float64; n2 is the decay of the rate
+            n1 = n1 / (1.0 + (number_of_step(row, FLAGS == 2) - 1.0).to(wide) * n2)
         s = s + g * g
         p = p + g / (tl.sqrt(s) + n0) * n1
     if RULE == "adamax":

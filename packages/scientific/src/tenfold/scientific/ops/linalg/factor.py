@@ -35,8 +35,6 @@ def _qr_pair(A: Tensor, mode: str) -> tuple[Tensor, Tensor]:
 @_qr_pair.rule
 def _(A: Any, mode: str) -> tuple[Meta, Meta]:
     require_matrix("linalg.qr", A)
-    if mode not in ("reduced", "complete", "r"):
-        raise RuntimeError(f"qr received unrecognized mode '{mode}' but expected one of 'reduced' (default), 'r', or 'complete'")
     *batch, M, N = A.shape
     K = M if mode == "complete" else min(M, N)
     return Meta((0,) if mode == "r" else (*batch, M, K), A.dtype), Meta((*batch, K, N), A.dtype)
@@ -54,6 +52,8 @@ def linalg_qr(A: Tensor, mode: str = "reduced") -> Any:
     tensor([[1., 3.],
             [0., 2.]])
     """
+    if mode not in ("reduced", "complete", "r"):
+        raise RuntimeError(f"qr received unrecognized mode '{mode}' but expected one of 'reduced' (default), 'r', or 'complete'")
     return return_types.linalg_qr(*_qr_pair(A, mode))
 
 
