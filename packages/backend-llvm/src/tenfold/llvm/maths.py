@@ -19,9 +19,11 @@ from tenfold.llvm.expressions import (
     convert,
     copysign,
     equal,
+    exponent,
     fma,
     from_bits,
     is_nan,
+    mantissa,
     rounding,
     scaled,
     select,
@@ -29,7 +31,7 @@ from tenfold.llvm.expressions import (
     sqrt,
 )
 
-LOG2_E = 1.4426950408889634
+LOG2_E, LOG10_E = 1.4426950408889634, 0.4342944819032518
 INF = float("inf")
 # ln 2 in two parts; the first has few bits, so that its products with exponents are exact.
 LN2 = {"float": (0.693145751953125, 1.42860682030941723212e-6), "double": (0.6931471803691238, 1.9082149292705877e-10)}
@@ -54,6 +56,14 @@ LOG = {
     "float": (0.6666666865348816, 0.4000012278556824, 0.28550779819488525, 0.23331613838672638),
     "double": (0.6666666666666666, 0.40000000000000885, 0.28571428570799784, 0.22222222392581045, 0.18181795547521137,
                0.15386244737621665, 0.13268638369266825, 0.13088034850927555),
+}  # fmt: skip
+# (log(1 + f) - f) / f**2, for f between -1/4 and 1/2; in the second table to 38 bits, for results that are rounded to float32
+LOG1P = {
+    "float": (-0.5, 0.3333345055580139, -0.25000065565109253, 0.19990754127502441, -0.16648517549037933, 0.14482447504997253,
+              -0.13152022659778595, 0.10417545586824417, -0.04465021938085556),
+    "double": (-0.5000000000788895, 0.3333333334277335, -0.24999997629973694, 0.19999994605284896, -0.1666684690900554,
+               0.14286319871080097, -0.12494995507908141, 0.11087086343596404, -0.10038377820442941, 0.09461870013559506,
+               -0.08742924811588301, 0.06208637505239258, -0.02202871788160318),
 }  # fmt: skip
 # erf(x) / x - 1 in x**2, for |x| <= 1
 ERF = {
@@ -130,12 +140,12 @@ def at_least(x: Expr, limit: float) -> Expr:
     return select(x < limit, limit, x)
 
 
-def _power_of_two(n: Expr, type: str) -> Expr:
+def power_of_two(n: Expr, type: str) -> Expr:
     """2**n from the exponent's bits, for exponents of normal numbers."""
     return from_bits(shift("shl", n + BIAS[type], MANTISSA[type]))
 
 
-def _reduced(x: Expr) -> tuple[Expr, Expr]:
+def reduced(x: Expr) -> tuple[Expr, Expr]:
     """(r, n) with x = n ln 2 + r and |r| <= ln 2 / 2."""
     shifted = fma(x, LOG2_E, MAGIC[x.type])
     n = shifted - MAGIC[x.type]
@@ -150,11 +160,11 @@ def _expm1_of_small(r: Expr) -> Expr:
 def exp(x: Expr) -> Expr:
     """e**x; 1.01 ulp. Scaled in two halves: subnormal results and infinity come right."""
     low, high = EXP_LIMITS[x.type]
-    r, n = _reduced(at_most(at_least(x, low), high))
+    r, n = reduced(at_most(at_least(x, low), high))
     if scales():
         return scaled(_expm1_of_small(r) + 1.0, n)
     half = shift("ashr", n, 1)
-    return (_expm1_of_small(r) + 1.0) * _power_of_two(half, x.type) * _power_of_two(n - half, x.type)
+    return (_expm1_of_small(r) + 1.0) * power_of_two(half, x.type) * power_of_two(n - half, x.type)
 
 
 def exp_of_negative(x: Expr) -> Expr:
@@ -163,10 +173,10 @@ def exp_of_negative(x: Expr) -> Expr:
 
 
 def _exp_within_limits(x: Expr) -> Expr:
-    r, n = _reduced(x)
+    r, n = reduced(x)
     if scales():
         return scaled(_expm1_of_small(r) + 1.0, n)
-    return (_expm1_of_small(r) + 1.0) * _power_of_two(n + 64, x.type) * 2.0**-64
+    return (_expm1_of_small(r) + 1.0) * power_of_two(n + 64, x.type) * 2.0**-64
 
 
 def expm1(x: Expr) -> Expr:
@@ -179,8 +189,8 @@ def expm1(x: Expr) -> Expr:
 def expm1_in_type(x: Expr) -> Expr:
     """The same in the type of x alone; 1.6 ulp."""
     end = EXPM1_END[x.type]
-    r, n = _reduced(at_most(at_least(x, -40.0), end))
-    scale = _power_of_two(n - 1, x.type)  # half of it, so that it does not overflow before the result does
+    r, n = reduced(at_most(at_least(x, -40.0), end))
+    scale = power_of_two(n - 1, x.type)  # half of it, so that it does not overflow before the result does
     result = fma(scale, _expm1_of_small(r), scale - 0.5) * 2.0
     result = select(x > end, INF, result)
     return select(abs(x) < 2.0 ** -(MANTISSA[x.type] + 1), x, result)  # with the sign of zero
@@ -200,8 +210,18 @@ def _split(x: Expr) -> tuple[Expr, Expr]:
     return m - 1.0, exponent - select(small, constant(float(width), type), 0.0)
 
 
+def log_by_parts(x: Expr) -> Expr:
+    """log(x) of float32, or of float64 to 38 bits, without a division; infinities and NaN come out of the exponent and mantissa."""
+    m = mantissa(x)
+    k, f = exponent(x) - exponent(m), m - 1.0
+    high, low = LN2[x.type]
+    return fma(k, high, fma(k, low, fma(f * f, polynomial(f, LOG1P[x.type]), f)))
+
+
 def log(x: Expr) -> Expr:
     """The natural logarithm; 1 ulp."""
+    if _multiplied(x.type):
+        return log_by_parts(x)
     f, k = _split(x)
     s = f / (f + 2.0)
     z = s * s
@@ -214,10 +234,17 @@ def log(x: Expr) -> Expr:
     return select(x < 0.0, float("nan"), select(is_nan(x), x, result))
 
 
+def log10(x: Expr) -> Expr:
+    """The logarithm to base 10 of float32, computed in float64: 0.51 ulp, and whole for powers of ten."""
+    wider = convert(x, "double")
+    return convert((log_by_parts(wider) if wide() else log(wider)) * LOG10_E, "float")
+
+
 def log1p(x: Expr) -> Expr:
     """log(1 + x) without cancellation at small x; of float32 computed in float64, 0.51 ulp, else 1.6 ulp."""
     if x.type == "float":  # whose sum with 1 keeps enough of x there
-        return select(abs(x) < 2.0**-24, x, convert(log(convert(x, "double") + 1.0), "float"))
+        u = convert(x, "double") + 1.0
+        return select(abs(x) < 2.0**-24, x, convert(log_by_parts(u) if wide() else log(u), "float"))
     return log1p_in_type(x)
 
 
@@ -231,8 +258,8 @@ def log1p_in_type(x: Expr) -> Expr:
 
 def tanh(x: Expr) -> Expr:
     """The hyperbolic tangent, -expm1(-2 |x|) / (expm1(-2 |x|) + 2); 2.6 ulp."""
-    r, n = _reduced(at_least(abs(x) * -2.0, -40.0))
-    scale = _power_of_two(n, x.type)
+    r, n = reduced(at_least(abs(x) * -2.0, -40.0))
+    scale = power_of_two(n, x.type)
     e = fma(scale, _expm1_of_small(r), scale - 1.0)
     return copysign(_by_1_to_2(-e, e + 2.0), x)
 
@@ -347,23 +374,3 @@ def rsqrt(x: Expr) -> Expr:
 def sign(x: Expr) -> Expr:
     """-1, 0 or 1; 0 for NaN."""
     return select(x > 0.0, 1.0, select(x < 0.0, constant(-1.0, x.type), 0.0))
-
-
-def power(x: Expr, y: Expr) -> Expr:
-    """x**y in float32, by e**(y log |x|) in float64; 0.6 ulp."""
-    if x.type != "float":
-        raise TypeError("power is for float32")
-    size, exponent = convert(abs(x), "double"), convert(y, "double")
-    value = convert(exp(exponent * log(size)), "float")
-    whole = equal(rounding("trunc", y), y)
-    odd = whole & (abs(y) < 2.0**24) & ~_is_even(y)
-    value = select(x < 0.0, select(odd, -value, value), value)
-    value = select((x < 0.0) & (x > -INF) & (abs(y) < INF) & ~whole, float("nan"), value)
-    value = select(equal(x, 0.0), select(odd, copysign(value, x), value), value)
-    value = select(equal(abs(x), 1.0) & equal(abs(y), INF), 1.0, value)
-    return select(equal(y, 0.0) | equal(x, 1.0), 1.0, value)
-
-
-def _is_even(y: Expr) -> Expr:
-    half = y * 0.5
-    return equal(rounding("trunc", half), half)
