@@ -8,7 +8,7 @@ subnormal numbers and the sign of zero come out as IEEE 754 wants them.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from math import pi, sqrt as root
 
 from tenfold.llvm.compiler import scales, wide
@@ -40,8 +40,8 @@ MAGIC = {"float": 12582912.0, "double": 6755399441055744.0}
 MAGIC_BITS = {"float": 0x4B400000, "double": 0x4338000000000000}
 MANTISSA = {"float": 23, "double": 52}
 BIAS = {"float": 127, "double": 1023}
-# Beyond these e**x is infinite, or 0.
-EXP_LIMITS = {"float": (-105.0, 90.0), "double": (-750.0, 711.0)}
+# Below the first e**x is 0, above the second infinite.
+EXP_LIMITS = {"float": (-103.98, 90.0), "double": (-745.14, 711.0)}
 # The largest numbers whose e**x is finite.
 EXP_FINITE = {"float": 88.72283172607422, "double": 709.782712893384}
 EXPM1_END = {"float": 88.723, "double": 709.79}
@@ -91,7 +91,9 @@ NORMAL = (0.12151394784450531, -0.20640261471271515, 0.12322501838207245, -0.046
           0.0029044789262115955, -0.00098437222186476, -0.000339674559654668, 0.0001162496191682294,
           5.415194027591497e-05)  # fmt: skip
 # Beyond this erfc(x) is 0.
-TAIL_END = {"float": 10.5, "double": 27.3}
+TAIL_END = {"float": 10.06, "double": 27.23}
+# Beyond this erf(x) is 1.
+ERF_END = {"float": 4.0, "double": 6.0}
 # Reciprocals of numbers between 1 and 2 by Chebyshev's polynomial: a hundredth off.
 OF_1_TO_2 = (210 / 99, -144 / 99, 32 / 99)
 TINY = {"float": 2.0**-126, "double": 2.0**-1022}
@@ -157,10 +159,20 @@ def _expm1_of_small(r: Expr) -> Expr:
     return fma(r * r, polynomial(r, EXP[r.type]), r)
 
 
+def _vanishing(x: Expr, end: float, formula: Callable[[Expr], Expr]) -> Expr:
+    """A formula of x >= end or NaN, 0 below. What is 0 is not computed: a result too small takes some processors 100 times as long."""
+    gone = x < end
+    return select(gone, 0.0, formula(select(gone, 0.0, x)))
+
+
 def exp(x: Expr) -> Expr:
     """e**x; 1.01 ulp. Scaled in two halves: subnormal results and infinity come right."""
     low, high = EXP_LIMITS[x.type]
-    r, n = reduced(at_most(at_least(x, low), high))
+    return _vanishing(x, low, lambda x: _exp_in_halves(at_most(x, high)))
+
+
+def _exp_in_halves(x: Expr) -> Expr:
+    r, n = reduced(x)
     if scales():
         return scaled(_expm1_of_small(r) + 1.0, n)
     half = shift("ashr", n, 1)
@@ -169,7 +181,7 @@ def exp(x: Expr) -> Expr:
 
 def exp_of_negative(x: Expr) -> Expr:
     """e**x for x <= 0 or NaN; 1 ulp. Scaled by a power that is normal, then by a constant: subnormal results come right."""
-    return _exp_within_limits(at_least(x, EXP_LIMITS[x.type][0]))
+    return _vanishing(x, EXP_LIMITS[x.type][0], _exp_within_limits)
 
 
 def _exp_within_limits(x: Expr) -> Expr:
@@ -266,24 +278,28 @@ def tanh(x: Expr) -> Expr:
 
 def sigmoid(x: Expr) -> Expr:
     """1 / (1 + e**-x), from e**-|x| so that small results keep their digits; 2.5 ulp. 0 where e**-x overflows, as in PyTorch."""
-    e = exp_of_negative(-abs(x))
+    e = _vanishing(-abs(x), -EXP_FINITE[x.type], _exp_within_limits)
     return _by_1_to_2(select(x < -EXP_FINITE[x.type], 0.0, select(x < 0.0, e, 1.0)), e + 1.0)
 
 
 def _tail(a: Expr) -> Expr:
-    """erfc(a) for a >= 1, with the rounding error of a**2 put right."""
-    inside = at_most(a, TAIL_END[a.type])
+    """erfc(a) for a >= 1."""
+    return _vanishing(-a, -TAIL_END[a.type], lambda x: _tail_of(-x))
+
+
+def _tail_of(a: Expr) -> Expr:
+    """The same as far as it is not 0, with the rounding error of a**2 put right."""
     center = TAIL_CENTER[a.type]
-    odd = fma(inside, 2.0, 1.0)
+    odd = fma(a, 2.0, 1.0)
     if _multiplied(a.type):  # both reciprocals of that of their product
-        r = 1.0 / (odd * (inside + center))
-        above, r = paired_polynomial(fma(r * odd, -2.0 * center, 1.0), TAIL[a.type]), r * (inside + center)
+        r = 1.0 / (odd * (a + center))
+        above, r = paired_polynomial(fma(r * odd, -2.0 * center, 1.0), TAIL[a.type]), r * (a + center)
         ratio = above * r
         ratio = fma(fma(-odd, ratio, above), r, ratio)
     else:
-        ratio = paired_polynomial((inside - center) / (inside + center), TAIL[a.type]) / odd
-    square = inside * inside
-    rest = fma(inside, inside, -square)
+        ratio = paired_polynomial((a - center) / (a + center), TAIL[a.type]) / odd
+    square = a * a
+    rest = fma(a, a, -square)
     e = _exp_within_limits(-square)
     return fma(-rest, e, e) * ratio
 
@@ -295,7 +311,7 @@ def _erf_of_small(x: Expr) -> Expr:
 def erf(x: Expr) -> Expr:
     """The error function; 1 ulp."""
     a = abs(x)
-    return select(a < 1.0, _erf_of_small(x), copysign(1.0 - _tail(a), x))
+    return select(a < 1.0, _erf_of_small(x), copysign(1.0 - _tail_of(at_most(a, ERF_END[x.type])), x))
 
 
 def erfc(x: Expr) -> Expr:
@@ -307,7 +323,8 @@ def erfc(x: Expr) -> Expr:
 
 def _normal(a: Expr) -> tuple[Expr, Expr]:
     """For a >= 0 the probability that a normal number is above a, 8 ulp, and e**(-a**2 / 2) times 2**64; float32."""
-    a = at_most(a, NORMAL_END)
+    gone = a > NORMAL_END
+    a = select(gone, 0.0, a)
     shifted = fma(a * a, -0.5 * LOG2_E, MAGIC["float"])
     n = shifted - MAGIC["float"]
     high, low = LN2["float"]
@@ -316,14 +333,15 @@ def _normal(a: Expr) -> tuple[Expr, Expr]:
     e = fma(r, fma(r, polynomial(r, EXP["float"]), 1.0), 1.0)
     e = e * from_bits(shift("shl", bits(shifted) - MAGIC_BITS["float"] + (BIAS["float"] + SCALED), MANTISSA["float"]))
     center = (a - NORMAL_CENTER) / (a + NORMAL_CENTER)
-    return e * paired_polynomial(center, [c * 2.0**-SCALED for c in NORMAL]), e
+    tail = e * paired_polynomial(center, [c * 2.0**-SCALED for c in NORMAL])
+    return select(gone, 0.0, tail), select(gone, 0.0, e)
 
 
 def gelu(x: Expr) -> Expr:
     """x times the probability that a normal number is below x: max(x, 0) - |x| P(above |x|), infinite at infinity."""
     if x.type != "float":
         return x * (erfc(x * -root(0.5)) * 0.5)
-    a = abs(at_most(x, NORMAL_END))
+    a = abs(at_most(x, NORMAL_END + 1))
     return select(x < 0.0, -0.0, x) - a * _normal(a)[0]  # of -40 it is -0.0
 
 
