@@ -5,6 +5,8 @@ from __future__ import annotations
 from math import log
 from typing import Any
 
+import numpy as np
+
 from tenfold.dispatch.kernels import kernel
 from tenfold.dispatch.operators import op
 from tenfold.llvm import maths, powers
@@ -69,6 +71,21 @@ def _clamp(x: Expr, low: Expr, high: Expr) -> Expr:
     return maths.minimum(maths.maximum(x, low), high)
 
 
+def _limited(beneath: Any) -> Any:
+    """Whole numbers between whole numbers that their dtype has: the body asks a dozen times what they are."""
+
+    def clamp(input: Any, min: Any, max: Any, out: Any = None) -> Any:
+        if input.dtype.kind in "iu" and all(type(limit) is int or limit is None for limit in (min, max)):
+            ends = np.iinfo(input.dtype)
+            if all(limit is None or ends.min <= limit <= ends.max for limit in (min, max)) and not min is max is None:
+                low = input if min is None else np.maximum(input, min, out)
+                return low if max is None else np.minimum(low, max, low if out is None and low.ndim and min is not None else out)
+        return beneath(input, min, max) if out is None else beneath(input, min, max, out=out)
+
+    return clamp
+
+
+kernel(op.clamp, device="cpu", wrap=True, into=True, note="whole numbers")(_limited)
 elementwise("clamp", _clamp, "xnn", exact=True)
 elementwise("where", select, "myy", exact=True)
 elementwise("masked_fill", lambda x, mask, value: select(mask, value, x), "xmn", exact=True)
