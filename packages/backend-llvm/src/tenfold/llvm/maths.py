@@ -24,7 +24,6 @@ from tenfold.llvm.expressions import (
     from_bits,
     is_nan,
     mantissa,
-    rounding,
     scaled,
     select,
     shift,
@@ -160,7 +159,7 @@ def _expm1_of_small(r: Expr) -> Expr:
 
 
 def _vanishing(x: Expr, end: float, formula: Callable[[Expr], Expr]) -> Expr:
-    """A formula of x >= end or NaN, 0 below. What is 0 is not computed: a result too small takes some processors 100 times as long."""
+    """A formula of x >= end or NaN, 0 below. What is 0 is not computed: some processors take 100 times as long for it."""
     gone = x < end
     return select(gone, 0.0, formula(select(gone, 0.0, x)))
 
@@ -223,7 +222,7 @@ def _split(x: Expr) -> tuple[Expr, Expr]:
 
 
 def log_by_parts(x: Expr) -> Expr:
-    """log(x) of float32, or of float64 to 38 bits, without a division; infinities and NaN come out of the exponent and mantissa."""
+    """log(x) of float32, or of float64 to 38 bits, without a division; infinities and NaN come of the exponent and mantissa."""
     m = mantissa(x)
     k, f = exponent(x) - exponent(m), m - 1.0
     high, low = LN2[x.type]

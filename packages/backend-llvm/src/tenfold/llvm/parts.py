@@ -28,10 +28,10 @@ def declarations(text: str) -> str:
     for name, type in _met(text):
         one, (_, width, _) = function(name, type), _KINDS[type]
         many = f"{one}_{width}"
+        pure, variant = "nounwind willreturn memory(none)", f"_ZGV_LLVM_N{width}v_{one}({many})"
         lines += [
-            f'declare {type} @{one}({type}) nounwind willreturn memory(none) "vector-function-abi-variant"='
-            f'"_ZGV_LLVM_N{width}v_{one}({many})"',
-            f"declare <{width} x {type}> @{many}(<{width} x {type}>) nounwind willreturn memory(none)",
+            f'declare {type} @{one}({type}) {pure} "vector-function-abi-variant"="{variant}"',
+            f"declare <{width} x {type}> @{many}(<{width} x {type}>) {pure}",
         ]
         kept.append(f"ptr @{many}")  # or it is dropped before the vectoriser asks for it
     if kept:

@@ -78,11 +78,17 @@ def _limited(beneath: Any) -> Any:
         if input.dtype.kind in "iu" and all(type(limit) is int or limit is None for limit in (min, max)):
             ends = np.iinfo(input.dtype)
             if all(limit is None or ends.min <= limit <= ends.max for limit in (min, max)) and not min is max is None:
-                low = input if min is None else np.maximum(input, min, out)
-                return low if max is None else np.minimum(low, max, low if out is None and low.ndim and min is not None else out)
+                return _between(input, min, max, out)
         return beneath(input, min, max) if out is None else beneath(input, min, max, out=out)
 
     return clamp
+
+
+def _between(x: Any, low: int | None, high: int | None, out: Any) -> Any:
+    if low is not None:
+        x = np.maximum(x, low, out=out)
+        out = x if out is None and x.ndim else out  # which is nobody else's
+    return x if high is None else np.minimum(x, high, out=out)
 
 
 kernel(op.clamp, device="cpu", wrap=True, into=True, note="whole numbers")(_limited)
@@ -102,7 +108,7 @@ def _lerp(x: Expr, end: Expr, weight: Expr) -> Expr:
 
 
 elementwise("lerp", _lerp, "xxy")
-elementwise("copysign", lambda x, y: copysign(x, y), "xy", exact=True)
+elementwise("copysign", copysign, "xy", exact=True)
 elementwise("frac", lambda x: x - rounding("trunc", x), exact=True)
 
 

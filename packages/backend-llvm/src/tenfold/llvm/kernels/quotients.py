@@ -76,5 +76,10 @@ def _attach(name: str, formula: Any, large: Operator) -> None:
 
 
 _large = Operator("quotients too large", _too_large, "xy", bool_result=True, dtypes=(FLOAT32,))
-for _name, _formula in {"fmod": fmod, "remainder": remainder, "floor_divide": floor_divide, "floored_quotient": floor_divide}.items():
+for _name, _formula in {
+    "fmod": fmod,
+    "remainder": remainder,
+    "floor_divide": floor_divide,
+    "floored_quotient": floor_divide,
+}.items():
     _attach(_name, _formula, _large)
