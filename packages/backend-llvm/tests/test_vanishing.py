@@ -42,7 +42,7 @@ def test_softmax_of_masked_scores_is_that_of_the_others():
         np.testing.assert_allclose(row[kept], tenfold.from_numpy(values[kept]).softmax(0).numpy(), rtol=3e-7)
 
 
-@pytest.mark.skipif(not compiler.wide(), reason="the processor has no AVX-512")
+@pytest.mark.skipif(not compiler.parted(), reason="the processor has no AVX-512")
 def test_exponents_and_mantissas_have_their_instructions():
     found = tenfold.llvm.explain(tenfold.op.log, tenfold.rand(1000) + 1)
     assert "vgetexpps" in found.assembly

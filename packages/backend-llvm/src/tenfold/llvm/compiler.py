@@ -70,6 +70,12 @@ def scales() -> bool:
 
 
 @functools.cache
+def parted() -> bool:
+    """Whether exponents and mantissas are instructions, which `parts` names."""
+    return wide()
+
+
+@functools.cache
 def machine() -> Any:
     """The target machine: this processor with all that it has."""
     llvm.initialize_native_target()

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from math import pi, sqrt as root
 
-from tenfold.llvm.compiler import scales, wide
+from tenfold.llvm.compiler import parted, scales, wide
 from tenfold.llvm.expressions import (
     Expr,
     bits,
@@ -231,7 +231,7 @@ def log_by_parts(x: Expr) -> Expr:
 
 def log(x: Expr) -> Expr:
     """The natural logarithm; 1 ulp."""
-    if _multiplied(x.type):
+    if x.type == "float" and parted():
         return log_by_parts(x)
     f, k = _split(x)
     s = f / (f + 2.0)
@@ -248,14 +248,14 @@ def log(x: Expr) -> Expr:
 def log10(x: Expr) -> Expr:
     """The logarithm to base 10 of float32, computed in float64: 0.51 ulp, and whole for powers of ten."""
     wider = convert(x, "double")
-    return convert((log_by_parts(wider) if wide() else log(wider)) * LOG10_E, "float")
+    return convert((log_by_parts(wider) if parted() else log(wider)) * LOG10_E, "float")
 
 
 def log1p(x: Expr) -> Expr:
     """log(1 + x) without cancellation at small x; of float32 computed in float64, 0.51 ulp, else 1.6 ulp."""
     if x.type == "float":  # whose sum with 1 keeps enough of x there
         u = convert(x, "double") + 1.0
-        return select(abs(x) < 2.0**-24, x, convert(log_by_parts(u) if wide() else log(u), "float"))
+        return select(abs(x) < 2.0**-24, x, convert(log_by_parts(u) if parted() else log(u), "float"))
     return log1p_in_type(x)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tenfold.llvm.compiler import wide
+from tenfold.llvm.compiler import parted
 from tenfold.llvm.expressions import Expr, convert, copysign, equal, fma, rounding, select
 from tenfold.llvm.maths import INF, at_least, at_most, exp, log, log_by_parts, polynomial, power_of_two, reduced
 
@@ -16,7 +16,7 @@ def power(x: Expr, y: Expr) -> Expr:
     if x.type != "float":
         raise TypeError("power is for float32")
     size, exponent = convert(abs(x), "double"), convert(y, "double")
-    value = convert(_power_of_parts(exponent, size) if wide() else exp(exponent * log(size)), "float")
+    value = convert(_power_of_parts(exponent, size) if parted() else exp(exponent * log(size)), "float")
     whole = equal(rounding("trunc", y), y)
     odd = whole & (abs(y) < 2.0**24) & ~_is_even(y)
     value = select(x < 0.0, select(odd, -value, value), value)
