@@ -170,7 +170,7 @@ def scaled(x: Expr, n: Expr) -> Expr:
 
 
 def exponent(x: Expr) -> Expr:
-    """The exponent n of |x| = 2**n m with m between 1 and 2, as a float: -inf of 0, inf of infinity. Where `compiler.parted()`."""
+    """The exponent n of |x| = 2**n m with m between 1 and 2, as a float: -inf of 0, inf of inf. Where `compiler.parted()`."""
     return Expr("exponent", x.type, (x,))
 
 

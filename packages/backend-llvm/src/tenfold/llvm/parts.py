@@ -49,10 +49,10 @@ def definitions(text: str) -> str:
         intrinsic = f"@llvm.x86.avx512.mask.{asked}.{suffix}.512"
         lines += [
             f"declare {vector} {intrinsic}({vector}, {'i32, ' * bool(option)}{vector}, {mask}, i32)",
-            f"define {vector} @{many}({vector} %x) alwaysinline {{",
+            f"define linkonce_odr {vector} @{many}({vector} %x) alwaysinline {{",
             f"  %y = call {vector} {intrinsic}({vector} %x, {option}{vector} zeroinitializer, {mask} -1, i32 4)",
             f"  ret {vector} %y\n}}",
-            f"define {type} @{one}({type} %x) alwaysinline {{",
+            f"define linkonce_odr {type} @{one}({type} %x) alwaysinline {{",
             f"  %v = insertelement {vector} zeroinitializer, {type} %x, i32 0",
             f"  %y = call {vector} @{many}({vector} %v)",
             f"  %r = extractelement {vector} %y, i32 0\n  ret {type} %r\n}}",
