@@ -6,7 +6,7 @@ from tenfold.plugins import hookimpl
 
 TENFOLD_PLUGIN_API = 1
 MODULES = {
-    "pointwise": ("pointwise",),
+    "pointwise": ("pointwise", "quotients"),
     "activation": ("pointwise", "activation", "softmax"),
     "units": ("pointwise", "activation", "units", "composites"),
     "reduction": ("reduction", "positions", "spread", "vector_norm"),

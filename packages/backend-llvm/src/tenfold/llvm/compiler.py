@@ -13,7 +13,7 @@ from typing import Any
 import llvmlite
 import llvmlite.binding as llvm
 
-from tenfold.llvm import objects
+from tenfold.llvm import objects, parts
 
 _lock = threading.RLock()
 KERNEL = "@kernel("
@@ -67,6 +67,12 @@ def wide() -> bool:
 def scales() -> bool:
     """Whether a float times a power of two is one instruction, which this LLVM knows of."""
     return wide() and llvm.llvm_version_info >= (22,)
+
+
+@functools.cache
+def parted() -> bool:
+    """Whether exponents and mantissas are instructions, which `parts` names."""
+    return wide()
 
 
 @functools.cache
@@ -128,21 +134,37 @@ def _passed(text: str, passes: str) -> Any:
     module.data_layout = str(target.target_data)
     module.verify()
     if passes != MANY:
-        few = llvm.create_new_module_pass_manager()
-        few.add_always_inliner_pass()
-        few.add_sroa_pass()
-        few.add_instruction_combine_pass()
-        few.add_simplify_cfg_pass()
-        few.add_loop_rotate_pass()  # a loop that tests at its end takes a tenth less time
-        few.run(module, llvm.create_pass_builder(target, llvm.create_pipeline_tuning_options(speed_level=1)))
-        return module
+        _few(module)
+        return _with_parts(module, text)
     # The loop vectoriser does what counts; the other passes of level 3 double the time and change no loop.
     options = llvm.create_pipeline_tuning_options(speed_level=2)
     options.loop_vectorization = options.loop_interleaving = True
     options.slp_vectorization = options.loop_unrolling = False
     builder = llvm.create_pass_builder(target, options)
     builder.getModulePassManager().run(module, builder)
+    return _with_parts(module, text)
+
+
+def _with_parts(module: Any, text: str) -> Any:
+    """The module with instructions in the place of those functions that LLVM does not know."""
+    wanted = parts.definitions(text)
+    if wanted:
+        target = machine()
+        found = llvm.parse_assembly(f'target triple = "{target.triple}"\n{wanted}')
+        found.data_layout = str(target.target_data)
+        module.link_in(found)
+        _few(module)
     return module
+
+
+def _few(module: Any) -> None:
+    target, few = machine(), llvm.create_new_module_pass_manager()
+    few.add_always_inliner_pass()
+    few.add_sroa_pass()
+    few.add_instruction_combine_pass()
+    few.add_simplify_cfg_pass()
+    few.add_loop_rotate_pass()  # a loop that tests at its end takes a tenth less time
+    few.run(module, llvm.create_pass_builder(target, llvm.create_pipeline_tuning_options(speed_level=1)))
 
 
 def object_code(text: str, passes: str = MANY) -> bytes:

@@ -77,7 +77,7 @@ class Weights:
         every, wide = self.array.shape[2], tile.width
         outer, inner, part = self.outer, self.inner, self.part or slice(0, every)
         taps, count = part.stop - part.start, -(-outer // wide)
-        made = np.empty((self.groups, count, inner * taps, wide), self.array.dtype)
+        made = _unfilled((self.groups, count, inner * taps, wide), outer, self.array.dtype)
         size, group = inner * taps * wide, outer * inner * every
         source = self.array.reshape(-1)[part.start :]
         sizes: tuple[int, ...]
@@ -88,6 +88,11 @@ class Weights:
         items = self.groups * count * sizes[5]
         done = TRANSPOSITION.run((tile,), items, max(1, WORK * items // made.size), source, made, *sizes)
         return made if done else None
+
+
+def _unfilled(shape: Sizes, outer: int, dtype: np.dtype[Any]) -> Array:
+    """Memory for panels; columns behind the last channel are 0: subnormal numbers there would take some processors long."""
+    return (np.zeros if outer % shape[-1] else np.empty)(shape, dtype)
 
 
 class _Room:
@@ -325,7 +330,7 @@ def _full_gradient(x: Array, grad: Array, plane: Plane, groups: int, threads: in
     room = _Room(plane, x, threads)
     image_bytes = max(O * P, x[0].size) * x.itemsize
     images = max(1, min(room.images, BLOCK_BYTES * threads // image_bytes))
-    panels = np.empty((groups, count, images * P * tile.width), stored.dtype)
+    panels = _unfilled((groups, count, images * P, tile.width), outer, stored.dtype)
     apart = x.shape[1] // groups * plane.size * x.itemsize
     steps = (np.arange(images, dtype=np.int64)[:, None] * (groups * apart) + plane.pixels[:P]).reshape(-1)
     for first in range(0, N, images):

@@ -169,6 +169,16 @@ def scaled(x: Expr, n: Expr) -> Expr:
     return Expr("ldexp", x.type, (x, n if n.type == "i32" else Expr("narrow", "i32", (n,))))
 
 
+def exponent(x: Expr) -> Expr:
+    """The exponent n of |x| = 2**n m with m between 1 and 2, as a float: -inf of 0, inf of inf. Where `compiler.parted()`."""
+    return Expr("exponent", x.type, (x,))
+
+
+def mantissa(x: Expr) -> Expr:
+    """|x| over the power of two that leaves it between 0.75 and 1.5; 1 of 0 and infinity, NaN of negative numbers; as above."""
+    return Expr("mantissa", x.type, (x,))
+
+
 def sqrt(x: Expr) -> Expr:
     return Expr("sqrt", x.type, (x,))
 

@@ -6,6 +6,7 @@ import struct
 from collections.abc import Callable, Iterable
 from typing import Any
 
+from tenfold.llvm import parts
 from tenfold.llvm.expressions import FLOATS, Expr, walk
 
 _ARITHMETIC = {"add": "fadd", "sub": "fsub", "mul": "fmul", "div": "fdiv"}
@@ -73,6 +74,8 @@ def instruction(e: Expr, args: list[str]) -> str:
         return f"{_ARITHMETIC[e.op] if floating else e.op} {e.type} {', '.join(args)}"
     if e.op == "ldexp":
         return f"call {e.type} @llvm.ldexp.{'f32' if e.type == 'float' else 'f64'}.i32({e.type} {args[0]}, i32 {args[1]})"
+    if e.op in parts.NAMES:
+        return f"call {e.type} @{parts.function(e.op, e.type)}({e.type} {args[0]})"
     if e.op == "narrow":
         return f"trunc {operand} {args[0]} to {e.type}"
     if e.op == "neg":
@@ -107,7 +110,7 @@ def declarations(text: str) -> str:
                 found.add(f"declare {type} @llvm.{name}.{suffix}({', '.join([type] * count)})")
             if f"@llvm.ldexp.{suffix}.i32(" in text:
                 found.add(f"declare {type} @llvm.ldexp.{suffix}.i32({type}, i32)")
-    return "\n".join(sorted(found))
+    return "\n".join([*sorted(found), parts.declarations(text)])
 
 
 def indented(lines: Iterable[str]) -> str:

@@ -8,10 +8,10 @@ subnormal numbers and the sign of zero come out as IEEE 754 wants them.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from math import pi, sqrt as root
 
-from tenfold.llvm.compiler import scales, wide
+from tenfold.llvm.compiler import parted, scales, wide
 from tenfold.llvm.expressions import (
     Expr,
     bits,
@@ -19,17 +19,18 @@ from tenfold.llvm.expressions import (
     convert,
     copysign,
     equal,
+    exponent,
     fma,
     from_bits,
     is_nan,
-    rounding,
+    mantissa,
     scaled,
     select,
     shift,
     sqrt,
 )
 
-LOG2_E = 1.4426950408889634
+LOG2_E, LOG10_E = 1.4426950408889634, 0.4342944819032518
 INF = float("inf")
 # ln 2 in two parts; the first has few bits, so that its products with exponents are exact.
 LN2 = {"float": (0.693145751953125, 1.42860682030941723212e-6), "double": (0.6931471803691238, 1.9082149292705877e-10)}
@@ -38,8 +39,8 @@ MAGIC = {"float": 12582912.0, "double": 6755399441055744.0}
 MAGIC_BITS = {"float": 0x4B400000, "double": 0x4338000000000000}
 MANTISSA = {"float": 23, "double": 52}
 BIAS = {"float": 127, "double": 1023}
-# Beyond these e**x is infinite, or 0.
-EXP_LIMITS = {"float": (-105.0, 90.0), "double": (-750.0, 711.0)}
+# Below the first e**x is 0, above the second infinite.
+EXP_LIMITS = {"float": (-103.98, 90.0), "double": (-745.14, 711.0)}
 # The largest numbers whose e**x is finite.
 EXP_FINITE = {"float": 88.72283172607422, "double": 709.782712893384}
 EXPM1_END = {"float": 88.723, "double": 709.79}
@@ -54,6 +55,14 @@ LOG = {
     "float": (0.6666666865348816, 0.4000012278556824, 0.28550779819488525, 0.23331613838672638),
     "double": (0.6666666666666666, 0.40000000000000885, 0.28571428570799784, 0.22222222392581045, 0.18181795547521137,
                0.15386244737621665, 0.13268638369266825, 0.13088034850927555),
+}  # fmt: skip
+# (log(1 + f) - f) / f**2, for f between -1/4 and 1/2; in the second table to 38 bits, for results that are rounded to float32
+LOG1P = {
+    "float": (-0.5, 0.3333345055580139, -0.25000065565109253, 0.19990754127502441, -0.16648517549037933, 0.14482447504997253,
+              -0.13152022659778595, 0.10417545586824417, -0.04465021938085556),
+    "double": (-0.5000000000788895, 0.3333333334277335, -0.24999997629973694, 0.19999994605284896, -0.1666684690900554,
+               0.14286319871080097, -0.12494995507908141, 0.11087086343596404, -0.10038377820442941, 0.09461870013559506,
+               -0.08742924811588301, 0.06208637505239258, -0.02202871788160318),
 }  # fmt: skip
 # erf(x) / x - 1 in x**2, for |x| <= 1
 ERF = {
@@ -81,7 +90,9 @@ NORMAL = (0.12151394784450531, -0.20640261471271515, 0.12322501838207245, -0.046
           0.0029044789262115955, -0.00098437222186476, -0.000339674559654668, 0.0001162496191682294,
           5.415194027591497e-05)  # fmt: skip
 # Beyond this erfc(x) is 0.
-TAIL_END = {"float": 10.5, "double": 27.3}
+TAIL_END = {"float": 10.06, "double": 27.23}
+# Beyond this erf(x) is 1.
+ERF_END = {"float": 4.0, "double": 6.0}
 # Reciprocals of numbers between 1 and 2 by Chebyshev's polynomial: a hundredth off.
 OF_1_TO_2 = (210 / 99, -144 / 99, 32 / 99)
 TINY = {"float": 2.0**-126, "double": 2.0**-1022}
@@ -130,12 +141,12 @@ def at_least(x: Expr, limit: float) -> Expr:
     return select(x < limit, limit, x)
 
 
-def _power_of_two(n: Expr, type: str) -> Expr:
+def power_of_two(n: Expr, type: str) -> Expr:
     """2**n from the exponent's bits, for exponents of normal numbers."""
     return from_bits(shift("shl", n + BIAS[type], MANTISSA[type]))
 
 
-def _reduced(x: Expr) -> tuple[Expr, Expr]:
+def reduced(x: Expr) -> tuple[Expr, Expr]:
     """(r, n) with x = n ln 2 + r and |r| <= ln 2 / 2."""
     shifted = fma(x, LOG2_E, MAGIC[x.type])
     n = shifted - MAGIC[x.type]
@@ -147,26 +158,36 @@ def _expm1_of_small(r: Expr) -> Expr:
     return fma(r * r, polynomial(r, EXP[r.type]), r)
 
 
+def _vanishing(x: Expr, end: float, formula: Callable[[Expr], Expr]) -> Expr:
+    """A formula of x >= end or NaN, 0 below. What is 0 is not computed: some processors take 100 times as long for it."""
+    gone = x < end
+    return select(gone, 0.0, formula(select(gone, 0.0, x)))
+
+
 def exp(x: Expr) -> Expr:
     """e**x; 1.01 ulp. Scaled in two halves: subnormal results and infinity come right."""
     low, high = EXP_LIMITS[x.type]
-    r, n = _reduced(at_most(at_least(x, low), high))
+    return _vanishing(x, low, lambda x: _exp_in_halves(at_most(x, high)))
+
+
+def _exp_in_halves(x: Expr) -> Expr:
+    r, n = reduced(x)
     if scales():
         return scaled(_expm1_of_small(r) + 1.0, n)
     half = shift("ashr", n, 1)
-    return (_expm1_of_small(r) + 1.0) * _power_of_two(half, x.type) * _power_of_two(n - half, x.type)
+    return (_expm1_of_small(r) + 1.0) * power_of_two(half, x.type) * power_of_two(n - half, x.type)
 
 
 def exp_of_negative(x: Expr) -> Expr:
     """e**x for x <= 0 or NaN; 1 ulp. Scaled by a power that is normal, then by a constant: subnormal results come right."""
-    return _exp_within_limits(at_least(x, EXP_LIMITS[x.type][0]))
+    return _vanishing(x, EXP_LIMITS[x.type][0], _exp_within_limits)
 
 
 def _exp_within_limits(x: Expr) -> Expr:
-    r, n = _reduced(x)
+    r, n = reduced(x)
     if scales():
         return scaled(_expm1_of_small(r) + 1.0, n)
-    return (_expm1_of_small(r) + 1.0) * _power_of_two(n + 64, x.type) * 2.0**-64
+    return (_expm1_of_small(r) + 1.0) * power_of_two(n + 64, x.type) * 2.0**-64
 
 
 def expm1(x: Expr) -> Expr:
@@ -179,8 +200,8 @@ def expm1(x: Expr) -> Expr:
 def expm1_in_type(x: Expr) -> Expr:
     """The same in the type of x alone; 1.6 ulp."""
     end = EXPM1_END[x.type]
-    r, n = _reduced(at_most(at_least(x, -40.0), end))
-    scale = _power_of_two(n - 1, x.type)  # half of it, so that it does not overflow before the result does
+    r, n = reduced(at_most(at_least(x, -40.0), end))
+    scale = power_of_two(n - 1, x.type)  # half of it, so that it does not overflow before the result does
     result = fma(scale, _expm1_of_small(r), scale - 0.5) * 2.0
     result = select(x > end, INF, result)
     return select(abs(x) < 2.0 ** -(MANTISSA[x.type] + 1), x, result)  # with the sign of zero
@@ -200,8 +221,18 @@ def _split(x: Expr) -> tuple[Expr, Expr]:
     return m - 1.0, exponent - select(small, constant(float(width), type), 0.0)
 
 
+def log_by_parts(x: Expr) -> Expr:
+    """log(x) of float32, or of float64 to 38 bits, without a division; infinities and NaN come of the exponent and mantissa."""
+    m = mantissa(x)
+    k, f = exponent(x) - exponent(m), m - 1.0
+    high, low = LN2[x.type]
+    return fma(k, high, fma(k, low, fma(f * f, polynomial(f, LOG1P[x.type]), f)))
+
+
 def log(x: Expr) -> Expr:
     """The natural logarithm; 1 ulp."""
+    if x.type == "float" and parted():
+        return log_by_parts(x)
     f, k = _split(x)
     s = f / (f + 2.0)
     z = s * s
@@ -214,10 +245,17 @@ def log(x: Expr) -> Expr:
     return select(x < 0.0, float("nan"), select(is_nan(x), x, result))
 
 
+def log10(x: Expr) -> Expr:
+    """The logarithm to base 10 of float32, computed in float64: 0.51 ulp, and whole for powers of ten."""
+    wider = convert(x, "double")
+    return convert((log_by_parts(wider) if parted() else log(wider)) * LOG10_E, "float")
+
+
 def log1p(x: Expr) -> Expr:
     """log(1 + x) without cancellation at small x; of float32 computed in float64, 0.51 ulp, else 1.6 ulp."""
     if x.type == "float":  # whose sum with 1 keeps enough of x there
-        return select(abs(x) < 2.0**-24, x, convert(log(convert(x, "double") + 1.0), "float"))
+        u = convert(x, "double") + 1.0
+        return select(abs(x) < 2.0**-24, x, convert(log_by_parts(u) if parted() else log(u), "float"))
     return log1p_in_type(x)
 
 
@@ -231,32 +269,36 @@ def log1p_in_type(x: Expr) -> Expr:
 
 def tanh(x: Expr) -> Expr:
     """The hyperbolic tangent, -expm1(-2 |x|) / (expm1(-2 |x|) + 2); 2.6 ulp."""
-    r, n = _reduced(at_least(abs(x) * -2.0, -40.0))
-    scale = _power_of_two(n, x.type)
+    r, n = reduced(at_least(abs(x) * -2.0, -40.0))
+    scale = power_of_two(n, x.type)
     e = fma(scale, _expm1_of_small(r), scale - 1.0)
     return copysign(_by_1_to_2(-e, e + 2.0), x)
 
 
 def sigmoid(x: Expr) -> Expr:
     """1 / (1 + e**-x), from e**-|x| so that small results keep their digits; 2.5 ulp. 0 where e**-x overflows, as in PyTorch."""
-    e = exp_of_negative(-abs(x))
+    e = _vanishing(-abs(x), -EXP_FINITE[x.type], _exp_within_limits)
     return _by_1_to_2(select(x < -EXP_FINITE[x.type], 0.0, select(x < 0.0, e, 1.0)), e + 1.0)
 
 
 def _tail(a: Expr) -> Expr:
-    """erfc(a) for a >= 1, with the rounding error of a**2 put right."""
-    inside = at_most(a, TAIL_END[a.type])
+    """erfc(a) for a >= 1."""
+    return _vanishing(-a, -TAIL_END[a.type], lambda x: _tail_of(-x))
+
+
+def _tail_of(a: Expr) -> Expr:
+    """The same as far as it is not 0, with the rounding error of a**2 put right."""
     center = TAIL_CENTER[a.type]
-    odd = fma(inside, 2.0, 1.0)
+    odd = fma(a, 2.0, 1.0)
     if _multiplied(a.type):  # both reciprocals of that of their product
-        r = 1.0 / (odd * (inside + center))
-        above, r = paired_polynomial(fma(r * odd, -2.0 * center, 1.0), TAIL[a.type]), r * (inside + center)
+        r = 1.0 / (odd * (a + center))
+        above, r = paired_polynomial(fma(r * odd, -2.0 * center, 1.0), TAIL[a.type]), r * (a + center)
         ratio = above * r
         ratio = fma(fma(-odd, ratio, above), r, ratio)
     else:
-        ratio = paired_polynomial((inside - center) / (inside + center), TAIL[a.type]) / odd
-    square = inside * inside
-    rest = fma(inside, inside, -square)
+        ratio = paired_polynomial((a - center) / (a + center), TAIL[a.type]) / odd
+    square = a * a
+    rest = fma(a, a, -square)
     e = _exp_within_limits(-square)
     return fma(-rest, e, e) * ratio
 
@@ -268,7 +310,7 @@ def _erf_of_small(x: Expr) -> Expr:
 def erf(x: Expr) -> Expr:
     """The error function; 1 ulp."""
     a = abs(x)
-    return select(a < 1.0, _erf_of_small(x), copysign(1.0 - _tail(a), x))
+    return select(a < 1.0, _erf_of_small(x), copysign(1.0 - _tail_of(at_most(a, ERF_END[x.type])), x))
 
 
 def erfc(x: Expr) -> Expr:
@@ -280,7 +322,8 @@ def erfc(x: Expr) -> Expr:
 
 def _normal(a: Expr) -> tuple[Expr, Expr]:
     """For a >= 0 the probability that a normal number is above a, 8 ulp, and e**(-a**2 / 2) times 2**64; float32."""
-    a = at_most(a, NORMAL_END)
+    gone = a > NORMAL_END
+    a = select(gone, 0.0, a)
     shifted = fma(a * a, -0.5 * LOG2_E, MAGIC["float"])
     n = shifted - MAGIC["float"]
     high, low = LN2["float"]
@@ -289,14 +332,15 @@ def _normal(a: Expr) -> tuple[Expr, Expr]:
     e = fma(r, fma(r, polynomial(r, EXP["float"]), 1.0), 1.0)
     e = e * from_bits(shift("shl", bits(shifted) - MAGIC_BITS["float"] + (BIAS["float"] + SCALED), MANTISSA["float"]))
     center = (a - NORMAL_CENTER) / (a + NORMAL_CENTER)
-    return e * paired_polynomial(center, [c * 2.0**-SCALED for c in NORMAL]), e
+    tail = e * paired_polynomial(center, [c * 2.0**-SCALED for c in NORMAL])
+    return select(gone, 0.0, tail), select(gone, 0.0, e)
 
 
 def gelu(x: Expr) -> Expr:
     """x times the probability that a normal number is below x: max(x, 0) - |x| P(above |x|), infinite at infinity."""
     if x.type != "float":
         return x * (erfc(x * -root(0.5)) * 0.5)
-    a = abs(at_most(x, NORMAL_END))
+    a = abs(at_most(x, NORMAL_END + 1))
     return select(x < 0.0, -0.0, x) - a * _normal(a)[0]  # of -40 it is -0.0
 
 
@@ -347,23 +391,3 @@ def rsqrt(x: Expr) -> Expr:
 def sign(x: Expr) -> Expr:
     """-1, 0 or 1; 0 for NaN."""
     return select(x > 0.0, 1.0, select(x < 0.0, constant(-1.0, x.type), 0.0))
-
-
-def power(x: Expr, y: Expr) -> Expr:
-    """x**y in float32, by e**(y log |x|) in float64; 0.6 ulp."""
-    if x.type != "float":
-        raise TypeError("power is for float32")
-    size, exponent = convert(abs(x), "double"), convert(y, "double")
-    value = convert(exp(exponent * log(size)), "float")
-    whole = equal(rounding("trunc", y), y)
-    odd = whole & (abs(y) < 2.0**24) & ~_is_even(y)
-    value = select(x < 0.0, select(odd, -value, value), value)
-    value = select((x < 0.0) & (x > -INF) & (abs(y) < INF) & ~whole, float("nan"), value)
-    value = select(equal(x, 0.0), select(odd, copysign(value, x), value), value)
-    value = select(equal(abs(x), 1.0) & equal(abs(y), INF), 1.0, value)
-    return select(equal(y, 0.0) | equal(x, 1.0), 1.0, value)
-
-
-def _is_even(y: Expr) -> Expr:
-    half = y * 0.5
-    return equal(rounding("trunc", half), half)

@@ -102,6 +102,7 @@ class _Block:
         """B' d B of all channels."""
         f, w, lanes = self.f, self.words, self.v.lanes
         plane = f.mul(w["H"], w["W"])
+        self._clear(f.mul(count, w["across"]))
         with f.loop(0, w["channels"]) as c, f.loop(0, count) as r:
             n, ty = f.split(f.add(first, r), w["down"])
             here = f.mul(f.add(f.mul(n, w["channels"]), c), plane)
@@ -110,6 +111,16 @@ class _Block:
             goal = f.add(f.mul(c, w["line"]), f.mul(r, w["across"]))
             with f.loop(0, w["across"], lanes) as tx:
                 self._square(lines, f.mul(tx, self.m), self.v.place(self.inputs, f.add(goal, tx)))
+
+    def _clear(self, tiles: str) -> None:
+        """Zeros behind the tiles, as far as products go: of subnormal numbers, which may lie there, some processors take long."""
+        f, v, w, width = self.f, self.v, self.words, self.tile.width
+        whole, rest = f.split(tiles, str(width))
+        end = f.mul(f.add(whole, f.let(f"zext i1 {f.let(f'icmp ne i64 {rest}, 0')} to i64")), width)
+        with f.loop(0, w["channels"]) as c, f.loop(tiles, end, v.lanes) as t:
+            goal = f.add(f.mul(c, w["line"]), t)
+            for p in range(self.n * self.n):
+                v.store("zeroinitializer", v.place(self.inputs, f.add(goal, f.mul(w["in_step"], p))))
 
     def _line(self, plane: str, y: str) -> str:
         """Where a row begins with its padding; rows of padding are nothing but that."""

@@ -25,6 +25,8 @@ def index_put(input: Array, indices: Any, values: Array, accumulate: bool, out: 
     (index,) = indices
     if type(index) is not np.ndarray or index.dtype != INT64.dtype or not index.flags.carray or index is out or values is out:
         return NotImplemented
+    if values.shape == index.shape + input.shape[1:] and not values.flags.carray:
+        values = np.ascontiguousarray(values)  # such as the gradient of a sum, one number for all
     stored = suitable(input if out is None else out, values)
     if stored not in (FLOAT32, FLOAT64) or values.shape != index.shape + input.shape[1:] or input.dtype != stored.dtype:
         return NotImplemented

@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
+from math import log
 from typing import Any
 
-from tenfold.llvm import maths
-from tenfold.llvm.expressions import Expr, different, equal, rounding, select, sqrt
+import numpy as np
+
+from tenfold.dispatch.kernels import kernel
+from tenfold.dispatch.operators import op
+from tenfold.llvm import maths, powers
+from tenfold.llvm.elementwise import Operator
+from tenfold.llvm.expressions import Expr, convert, copysign, different, equal, fma, rounding, select, sqrt
+from tenfold.llvm.gates import gated
 from tenfold.llvm.kernels.attaching import elementwise
-from tenfold.llvm.storage import FLOAT32
+from tenfold.llvm.storage import BFLOAT16, FLOAT16, FLOAT32
 
 # Functions of one argument whose last bit differs from NumPy's: all sizes and layouts are served, so that the same number
 # always has the same result.
@@ -64,6 +71,27 @@ def _clamp(x: Expr, low: Expr, high: Expr) -> Expr:
     return maths.minimum(maths.maximum(x, low), high)
 
 
+def _limited(beneath: Any) -> Any:
+    """Whole numbers between whole numbers that their dtype has: the body asks a dozen times what they are."""
+
+    def clamp(input: Any, min: Any, max: Any, out: Any = None) -> Any:
+        if input.dtype.kind in "iu" and all(type(limit) is int or limit is None for limit in (min, max)):
+            ends = np.iinfo(input.dtype)
+            if all(limit is None or ends.min <= limit <= ends.max for limit in (min, max)) and not min is max is None:
+                return _between(input, min, max, out)
+        return beneath(input, min, max) if out is None else beneath(input, min, max, out=out)
+
+    return clamp
+
+
+def _between(x: Any, low: int | None, high: int | None, out: Any) -> Any:
+    if low is not None:
+        x = np.maximum(x, low, out=out)
+        out = x if out is None and x.ndim else out  # which is nobody else's
+    return x if high is None else np.minimum(x, high, out=out)
+
+
+kernel(op.clamp, device="cpu", wrap=True, into=True, note="whole numbers")(_limited)
 elementwise("clamp", _clamp, "xnn", exact=True)
 elementwise("where", select, "myy", exact=True)
 elementwise("masked_fill", lambda x, mask, value: select(mask, value, x), "xmn", exact=True)
@@ -80,6 +108,26 @@ def _lerp(x: Expr, end: Expr, weight: Expr) -> Expr:
 
 
 elementwise("lerp", _lerp, "xxy")
+elementwise("copysign", copysign, "xy", exact=True)
+elementwise("frac", lambda x: x - rounding("trunc", x), exact=True)
+
+
+def _hypot(x: Expr, y: Expr) -> Expr:
+    """By squares of float64, which do not overflow; infinite where one is, NaN or not."""
+    a, b = convert(x, "double"), convert(y, "double")
+    infinite = equal(abs(x), maths.INF) | equal(abs(y), maths.INF)
+    return select(infinite, maths.INF, convert(sqrt(fma(a, a, b * b)), "float"))
+
+
+def _logaddexp(x: Expr, y: Expr) -> Expr:
+    """log(e**x + e**y); equal infinities have no difference."""
+    rest = maths.log1p(maths.exp_of_negative(-abs(x - y)))
+    return select(equal(x, y), x + log(2), maths.maximum(x, y) + rest)
+
+
+elementwise("hypot", _hypot, "xx", dtypes=(FLOAT32,))
+elementwise("logaddexp", _logaddexp, "xx")
+elementwise("log10", maths.log10, dtypes=(FLOAT32, FLOAT16, BFLOAT16))
 
 
 def _one_exponent(x: Any, exponent: Any) -> bool:
@@ -87,6 +135,35 @@ def _one_exponent(x: Any, exponent: Any) -> bool:
     return not getattr(exponent, "ndim", 0)
 
 
-# An exponent for each element. The kernel beneath has those that are one number, or a single element: there the exponents 2, 3,
-# 4, 0.5, -0.5, -1 and -2 mean products, roots and reciprocals, whose values at -0.0 and -inf are not those of powers.
-elementwise("pow", maths.power, "xx", dtypes=(FLOAT32,), least=2, refuses=_one_exponent)
+# An exponent for each element. The kernel beneath has single elements, and exponents that are arrays of no dimensions: there
+# 0.5 and -0.5 mean roots, whose values at -0.0 and -inf are not those of powers.
+elementwise("pow", powers.power, "xx", dtypes=(FLOAT32,), least=2, refuses=_one_exponent)
+
+
+def _not_served(input: Any, *numbers: Any, out: Any = None) -> Any:
+    return NotImplemented
+
+
+_SHORT = {
+    2: lambda x: x * x,
+    3: lambda x: x * x * x,
+    4: lambda x: (x * x) * (x * x),
+    0.5: sqrt,
+    -1: lambda x: 1.0 / x,
+    -0.5: maths.rsqrt,
+    -2: lambda x: 1.0 / (x * x),
+}  # fmt: skip
+_PRODUCTS = {exponent: Operator("pow", formula, exact=True).wrap(_not_served) for exponent, formula in _SHORT.items()}
+_POWER = Operator("pow", powers.power, "xn", dtypes=(FLOAT32,)).wrap(_not_served)
+
+
+def _of_one_number(input: Any, exponent: Any, out: Any = None) -> Any:
+    """Powers whose exponent is a number; those of a few are products, roots and reciprocals of them."""
+    if type(exponent) not in (int, float):
+        return NotImplemented
+    short = _PRODUCTS.get(exponent)
+    given = (input,) if short is not None else (input, exponent)
+    return (short or _POWER)(*given) if out is None else (short or _POWER)(*given, out=out)
+
+
+kernel(op.pow, device="cpu", wrap=True, into=True, note="exponents that are numbers")(gated(_of_one_number, 2))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import product
 from math import prod
 from typing import Any
 
@@ -15,6 +16,7 @@ from tenfold.nn.ops.pool import adaptive as ops
 from tenfold.nn.window import Sizes
 
 Array = np.ndarray[Any, Any]
+LARGE_WINDOW = 64  # elements, from which windows are read one by one
 
 
 def adaptive_windows(size: int, out: int) -> tuple[Array, Array]:
@@ -113,9 +115,11 @@ def adaptive_max_pool(input: Array, output_size: Sizes) -> tuple[Array, Array]:
     ndim = len(output_size)
     planes = as_planes(input, ndim)
     kernel = _even_kernel(planes.shape[1:], output_size)
-    if kernel is not None and prod(output_size) > 1:
+    if len(planes) and prod(output_size) > 1 and prod(planes.shape[1:]) >= LARGE_WINDOW * prod(output_size):
+        values, indices = _max_by_window(planes, output_size)
+    elif kernel is not None and prod(output_size) > 1:
         return max_pool(input, kernel, kernel, (0,) * ndim, (1,) * ndim, False)
-    if kernel is not None:
+    elif kernel is not None:
         values, indices = _global_max(planes.reshape(len(planes), prod(kernel)))
     else:
         values, indices = _uneven_max(planes, output_size)
@@ -129,6 +133,23 @@ def _global_max(rows: Array) -> tuple[Array, Array]:
     values = rows[np.arange(len(rows)), indices]
     for row in np.flatnonzero(values != values):
         indices[row] = np.flatnonzero(rows[row] != rows[row])[-1]
+    return values, indices
+
+
+def _max_by_window(planes: Array, output_size: Sizes) -> tuple[Array, Array]:
+    """Large windows one by one: taps one by one would pass over the results as often as a window has elements."""
+    inputs = planes.shape[1:]
+    values = np.empty((len(planes), *output_size), planes.dtype)
+    indices = np.empty(values.shape, np.int64)
+    windows = [list(zip(*adaptive_windows(size, out), strict=True)) for size, out in zip(inputs, output_size, strict=True)]
+    for place in product(*map(range, output_size)):
+        ends = [windows[axis][i] for axis, i in enumerate(place)]
+        rows = planes[(slice(None), *(slice(start, start + length) for start, length in ends))]
+        best, at = _global_max(rows.reshape(len(planes), -1))
+        inner = np.unravel_index(at, rows.shape[1:])
+        values[(slice(None), *place)] = best
+        reads = tuple(i + start for i, (start, _) in zip(inner, ends, strict=True))
+        indices[(slice(None), *place)] = np.ravel_multi_index(reads, inputs)
     return values, indices
 
 
