@@ -83,9 +83,9 @@ TAIL = {
                -1.1214940454085914e-05, 5.706137058391276e-06, 2.779610203474889e-07, -8.132213473308921e-07,
                9.378764713111928e-08, 8.981761538262737e-08, -2.6490729369178822e-08),
 }  # fmt: skip
-# e**(x**2 / 2) times the normal distribution of -x in t = (x - 3) / (x + 3), for 0 <= x <= 14.5, where it ends in float32
+# e**(x**2 / 2) times the normal distribution of -x in t = (x - 3) / (x + 3), for 0 <= x <= 14.5, where it vanishes in float32
 NORMAL_END, NORMAL_CENTER = 14.5, 3.0
-SCALED = 64  # powers of two by which its exponential is larger, so that it stays a normal number
+SCALED = 25  # powers of two by which its exponential is larger: a normal number up to the end, where its exponent has no bits
 NORMAL = (0.12151394784450531, -0.20640261471271515, 0.12322501838207245, -0.04621325433254242, 0.0061322362162172794,
           0.0029044789262115955, -0.00098437222186476, -0.000339674559654668, 0.0001162496191682294,
           5.415194027591497e-05)  # fmt: skip
@@ -321,9 +321,8 @@ def erfc(x: Expr) -> Expr:
 
 
 def _normal(a: Expr) -> tuple[Expr, Expr]:
-    """For a >= 0 the probability that a normal number is above a, 8 ulp, and e**(-a**2 / 2) times 2**64; float32."""
-    gone = a > NORMAL_END
-    a = select(gone, 0.0, a)
+    """For a >= 0 the probability that a normal number is above a, 8 ulp, and e**(-a**2 / 2) times 2**SCALED; float32."""
+    a = at_most(a, NORMAL_END)  # where the exponent of e has no bits left, so that e is 0
     shifted = fma(a * a, -0.5 * LOG2_E, MAGIC["float"])
     n = shifted - MAGIC["float"]
     high, low = LN2["float"]
@@ -332,15 +331,14 @@ def _normal(a: Expr) -> tuple[Expr, Expr]:
     e = fma(r, fma(r, polynomial(r, EXP["float"]), 1.0), 1.0)
     e = e * from_bits(shift("shl", bits(shifted) - MAGIC_BITS["float"] + (BIAS["float"] + SCALED), MANTISSA["float"]))
     center = (a - NORMAL_CENTER) / (a + NORMAL_CENTER)
-    tail = e * paired_polynomial(center, [c * 2.0**-SCALED for c in NORMAL])
-    return select(gone, 0.0, tail), select(gone, 0.0, e)
+    return e * paired_polynomial(center, [c * 2.0**-SCALED for c in NORMAL]), e
 
 
 def gelu(x: Expr) -> Expr:
     """x times the probability that a normal number is below x: max(x, 0) - |x| P(above |x|), infinite at infinity."""
     if x.type != "float":
         return x * (erfc(x * -root(0.5)) * 0.5)
-    a = abs(at_most(x, NORMAL_END + 1))
+    a = abs(at_most(x, NORMAL_END))
     return select(x < 0.0, -0.0, x) - a * _normal(a)[0]  # of -40 it is -0.0
 
 
