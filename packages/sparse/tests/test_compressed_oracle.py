@@ -43,3 +43,15 @@ def test_sampled_products():
         return t.sparse.sampled_addmm(x, a, b, beta=0.5, alpha=2.0).values().tolist()
 
     assert run(tenfold) == run(torch)
+
+
+@pytest.mark.parametrize("layout", ["csr", "csc", "bsr", "bsc"])
+def test_indices_of_two_dtypes_are_refused(layout):
+    said = []
+    for t in (torch, tenfold):
+        values = t.ones(2) if layout in ("csr", "csc") else t.ones(2, 1, 1)
+        make, starts = getattr(t, f"sparse_{layout}_tensor"), t.tensor([0, 1, 2], dtype=t.int32)
+        with pytest.raises(RuntimeError) as refused:
+            make(starts, t.tensor([0, 1]), values, (2, 2), check_invariants=True)
+        said.append(str(refused.value).splitlines()[0])
+    assert said[0] == said[1]

@@ -34,8 +34,8 @@ def check_compressed(starts: Tensor, places: Tensor, held: Tensor, size: tuple[i
             raise RuntimeError(f"{name} dtype must be Int or Long, but got {type_name(x.dtype)}")
     if starts.dtype is not places.dtype:
         raise RuntimeError(
-            f"{first} and {second} must have the same dtype, but got {type_name(starts.dtype)} and {type_name(places.dtype)}, "
-            f"respectively"
+            f"{first} and {second} must have the same dtype, bot got {type_name(starts.dtype)} and {type_name(places.dtype)}, "
+            f"respectively"  # "bot" is how PyTorch spells it in this message
         )
     _check_numbers(starts, places, lines, (first, second), by_row)
 
