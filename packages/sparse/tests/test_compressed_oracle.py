@@ -45,13 +45,15 @@ def test_sampled_products():
     assert run(tenfold) == run(torch)
 
 
+@pytest.mark.parametrize("kinds", [("int32", "int64"), ("int16", "int16"), ("int16", "int64")])
 @pytest.mark.parametrize("layout", ["csr", "csc", "bsr", "bsc"])
-def test_indices_of_two_dtypes_are_refused(layout):
+def test_dtypes_of_indices_are_refused(layout, kinds):
     said = []
     for t in (torch, tenfold):
         values = t.ones(2) if layout in ("csr", "csc") else t.ones(2, 1, 1)
-        make, starts = getattr(t, f"sparse_{layout}_tensor"), t.tensor([0, 1, 2], dtype=t.int32)
+        make = getattr(t, f"sparse_{layout}_tensor")
+        starts, places = (t.tensor(n, dtype=getattr(t, kind)) for n, kind in zip(([0, 1, 2], [0, 1]), kinds))
         with pytest.raises(RuntimeError) as refused:
-            make(starts, t.tensor([0, 1]), values, (2, 2), check_invariants=True)
+            make(starts, places, values, (2, 2), check_invariants=True)
         said.append(str(refused.value).splitlines()[0])
     assert said[0] == said[1]
