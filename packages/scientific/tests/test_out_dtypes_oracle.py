@@ -21,6 +21,7 @@ CALLS = {
     "histogram": lambda t: t.histogram(t.rand(4), 2, out=_outs(t, "float64", "float32")),
     "histogram edges": lambda t: t.histogram(t.rand(4), 2, out=_outs(t, "float32", "float64")),
     "histogram of edges": lambda t: t.histogram(t.rand(4), t.tensor([0.0, 1.0]), out=_outs(t, "int64", "float32")),
+    "histogram without edges": lambda t: t.histogram(t.rand(3), t.empty(0)),
     "mode": lambda t: t.mode(t.rand(4), out=_outs(t, "float64", "int64")),
     "mode indices": lambda t: t.mode(t.rand(4), out=_outs(t, "float32", "int32")),
     "mode both": lambda t: t.mode(t.rand(4), -1, True, out=_outs(t, "int32", "int32")),

@@ -110,6 +110,11 @@ def _check_edges(rows: Any, given: Tensor, d: int) -> None:
             f"torch.histogramdd: bins tensor should have one dimension, but got {given.dim()} dimensions in the bins tensor for "
             f"dimension {d}"
         )
+    if not given.numel():
+        raise RuntimeError(
+            "torch.histogramdd: bins tensor should have at least 1 element, but got 0 elements in the bins tensor for dimension "
+            f"{d}"
+        )
 
 
 def _edges(name: str, rows: Any, bins: list[Any], range: Any) -> list[Any]:
