@@ -121,7 +121,7 @@ def test_values_that_all_examples_share_can_be_read():
         (lambda: func.vmap(lambda x: x, randomness="no")(tenfold.ones(2)), RuntimeError, "randomness"),
         (lambda: func.vmap(lambda x: x, chunk_size=0)(tenfold.ones(2)), ValueError, "chunk_size"),
         (lambda: func.vmap(lambda x: x.sum(2))(tenfold.ones(2, 3)), IndexError, r"range of \[-1, 0\]"),
-        (lambda: func.vmap(lambda x: x.mm(x))(tenfold.ones(2, 3)), RuntimeError, "must be a matrix"),
+        (lambda: func.vmap(lambda x: x.mm(x))(tenfold.ones(2, 3)), RuntimeError, "Shape mismatch"),
         (lambda: func.vmap(lambda x: tenfold.add(x, x, out=tenfold.ones(1)))(tenfold.ones(2, 1)), RuntimeError, "out="),
     ],
 )
@@ -237,7 +237,7 @@ def test_dimensions_in_a_list_are_refused():
 
 def test_squeezing_a_number_refuses_dimensions_that_it_has_not_got():
     assert func.vmap(lambda x: x.squeeze(-1))(tenfold.ones(3)).shape == (3,)
-    with pytest.raises(IndexError, match="Dimension out of range"):
+    with pytest.raises(RuntimeError, match="Dimension out of range"):
         func.vmap(lambda x: x.squeeze(1))(tenfold.ones(3))
 
 

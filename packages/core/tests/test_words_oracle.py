@@ -19,6 +19,15 @@ REFUSED = {
     "vdot": lambda t: t.vdot(t.ones(2), t.ones(2).int()),
     "addmm": lambda t: t.addmm(t.ones(2, 2).double(), t.ones(2, 2), t.ones(2, 2)),
     "baddbmm": lambda t: t.baddbmm(t.ones(1, 2, 2), t.ones(1, 2, 2).double(), t.ones(1, 2, 2)),
+    "addmm of one": lambda t: t.addmm(t.ones(2, 2), t.ones(2, 2), t.ones(2, 2).double()),
+    "matmul": lambda t: t.matmul(t.ones(2), t.ones(2, 2) * 1j),
+    "convolution": lambda t: t.nn.functional.conv1d(t.ones(1, 1, 3), t.ones(1, 1, 2).double()),
+    "heaviside": lambda t: t.heaviside(t.ones(2), t.ones(2).double()),
+    "heaviside of integers": lambda t: t.ones(2).heaviside(t.ones(2).int()),
+    "heaviside of complex": lambda t: t.heaviside(t.ones(2) * 1j, t.ones(2) * 1j),
+    "heaviside with complex": lambda t: t.heaviside(t.ones(2), t.ones(2) * 1j),
+    "heaviside_ with complex": lambda t: (t.ones(2) * 1j).heaviside_(t.ones(2)),
+    "heaviside of complex dtypes": lambda t: t.heaviside(t.ones(2) * 1j, t.ones(2).to(t.complex128)),
     "complex": lambda t: t.complex(t.ones(1), t.ones(1).double()),
     "complex out": lambda t: t.complex(t.ones(1), t.ones(1), out=t.ones(1)),
     "frexp mantissa": lambda t: t.frexp(t.ones(2), out=(t.ones(2).double(), t.ones(2).int())),
@@ -52,6 +61,17 @@ def test_refusals(name: str) -> None:
         REFUSED[name](tenfold)
     said = str(theirs.value).split("\n")[0].replace("0because", "0 because")
     assert said.rstrip(". ") in str(ours.value)
+
+
+def test_numbers_among_rows_of_boundaries() -> None:
+    for t in (torch, tenfold):
+        for value in (1, t.tensor(1.0)):
+            with pytest.raises(
+                RuntimeError, match="a scalar only when boundaries tensor dimension is 1, but we got boundaries tensor"
+            ):
+                t.searchsorted(t.ones(2, 3), value)
+        with pytest.raises(RuntimeError, match="first N-1 dimensions of boundaries tensor and input value tensor must match"):
+            t.searchsorted(t.ones(2, 3), t.ones(3, 2))
 
 
 def itself() -> list[Any]:

@@ -127,3 +127,12 @@ def test_wishart_by_bregman() -> None:
         q = lib.distributions.Wishart(lib.tensor(6.0), 2 * lib.eye(2))
         found.append(lib.distributions.kl_divergence(p, q).item())
     assert abs(found[0] - found[1]) < 1e-4
+
+
+def test_divergence_of_exponential_families() -> None:
+    made = []
+    for lib in (torch, tenfold):
+        d = lib.distributions
+        p, q = (d.Gamma(lib.tensor([a, 2.0]), lib.tensor([1.0, b])) for a, b in ((0.5, 3.0), (2.0, 0.5)))
+        made.append(d.kl._kl_expfamily_expfamily(p, q).tolist())
+    np.testing.assert_allclose(made[1], made[0], rtol=1e-5)

@@ -66,3 +66,17 @@ def test_sampled_products_are_of_dense_matrices(name):
     given = [x.to_sparse_csr() if n == name else x for n in ("mat1", "mat2")]
     with pytest.raises(RuntimeError, match=f"Expected {name} to have strided layout"):
         tenfold.sparse.sampled_addmm(x.to_sparse_csr(), *given)
+
+
+@pytest.mark.parametrize("kinds", [("int32", "int64"), ("int16", "int16"), ("int16", "int64")])
+@pytest.mark.parametrize("layout", ["csr", "csc", "bsr", "bsc"])
+def test_dtypes_of_indices_are_refused(layout, kinds):
+    said = []
+    for t in (torch, tenfold):
+        values = t.ones(2) if layout in ("csr", "csc") else t.ones(2, 1, 1)
+        make = getattr(t, f"sparse_{layout}_tensor")
+        starts, places = (t.tensor(n, dtype=getattr(t, kind)) for n, kind in zip(([0, 1, 2], [0, 1]), kinds))
+        with pytest.raises(RuntimeError) as refused:
+            make(starts, places, values, (2, 2), check_invariants=True)
+        said.append(str(refused.value).splitlines()[0])
+    assert said[0] == said[1]

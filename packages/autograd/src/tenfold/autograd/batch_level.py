@@ -17,6 +17,7 @@ from tenfold.dispatch.operators import Operator
 from tenfold.tensor.tensor import Tensor
 
 new = object.__new__
+_ANSWERS = {"equal": "eq", "allclose": "isclose"}  # composites that answer with a Python bool, and what gives a tensor
 
 
 class Batched(Meta):
@@ -84,7 +85,7 @@ class BatchLevel(Transform):
     quick = quick_calls.run
 
     def handles(self, operator: Operator) -> bool:
-        return find(operator) is not None
+        return operator.name in _ANSWERS or find(operator) is not None
 
     def process(self, operator: Operator, values: dict[str, Any]) -> Any:
         if self.closed:
@@ -94,6 +95,8 @@ class BatchLevel(Transform):
         for name, value in values.items():
             plain[name], dims[name] = self.unwrap(value)
         batch = Batch(operator, plain, dims, self.size, self.randomness)
+        if operator.name in _ANSWERS:
+            return _answer(batch)
         try:
             if operator.random:
                 with Below(self):
@@ -152,6 +155,17 @@ class BatchLevel(Transform):
     def repr_of(self, tensor: Tensor) -> str:
         value, dim = self.unwrap(tensor)
         return in_scopes(f"BatchedTensor(lvl={self.shown}, bdim={dim}, value={value!r})", tracking(tensor))
+
+
+def _answer(batch: Batch) -> bool:
+    """One bool, where all examples share the tensors compared."""
+    name = batch.operator.name
+    if batch.names:
+        raise RuntimeError(
+            f"vmap: Batching rule not implemented for aten::{name}: it answers with one Python bool, which may differ between "
+            f"the examples; use tenfold.{_ANSWERS[name]} and all(), which give a tensor, or call {name} outside"
+        )
+    return bool(batch.operator.fn(**batch.values))
 
 
 def _check_nested(plain: dict[str, Any], dims: dict[str, Any]) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -149,54 +148,25 @@ def cast(tensor: Any, target: dtypes.dtype) -> Any:
     return tensor if tensor._array.dtype == target.numpy else tensor.to(target)
 
 
-def _require_same_dtype(operator: Operator, tensors: list[Any]) -> None:
-    types = [t.dtype for t in tensors]
-    if any(t is not types[0] for t in types):
-        raise RuntimeError(differing(operator.name, types))
-
-
-def _products(types: Sequence[Any]) -> str:
-    return f"expected m1 and m2 to have the same dtype, but got: {c_name(types[0])} != {c_name(types[1])}"
-
-
-def _vectors(types: Sequence[Any]) -> str:
-    return f"dot : expected both vectors to have same dtype, but found {type_name(types[0])} and {type_name(types[1])}"
-
-
-def _batches(types: Sequence[Any]) -> str:
-    names = ("input", "batch1:", "batch2:")
-    return f"Input dtypes must be the same, got: {', '.join(f'{n} {c_name(t)}' for n, t in zip(names, types))}"
-
-
-def _sums(types: Sequence[Any]) -> str:
-    other = next(t for t in types[1:] if t is not types[0])
-    return f"self and mat2 must have the same dtype, but got {type_name(types[0])} and {type_name(other)}"
-
-
-def _scalar_types(types: Sequence[Any]) -> str:
-    other = next(t for t in types[1:] if t is not types[0])
-    return f"expected scalar type {type_name(types[0])} but found {type_name(other)}; give all the same dtype, by .to()"
-
-
-def _second(types: Sequence[Any]) -> str:
-    return f"Expected object of scalar type {type_name(types[0])} but got scalar type {type_name(types[1])} for second argument"
-
-
-def _step(types: Sequence[Any]) -> str:
-    other = next(t for t in types[1:] if t is not types[0])
-    return f"heaviside is not yet implemented for tensors with different dtypes. Got {types[0].name} and {other.name}"
-
-
-_WORDS: dict[str, Callable[[Sequence[Any]], str]] = {
-    "mm": _products, "matmul": _products, "dot": _vectors, "vdot": _vectors, "bmm": _scalar_types, "convolution": _scalar_types,
-    "baddbmm": _batches, "addmm": _sums, "complex": _second, "heaviside": _step,
+# By operator what is said of dtypes that differ: {0} is PyTorch's name of the first, {o} of another one, c holds those of C++.
+_MM = "expected m1 and m2 to have the same dtype, but got: {c[0]} != {c[1]}"
+_DOT = "dot : expected both vectors to have same dtype, but found {0} and {1}"
+_BMM = "expected scalar type {0} but found {o}; give all the same dtype, by .to()"
+_WORDS = {
+    "mm": _MM, "matmul": _MM, "dot": _DOT, "vdot": _DOT, "bmm": _BMM, "convolution": _BMM,
+    "baddbmm": "Input dtypes must be the same, got: input {c[0]}, batch1: {c[1]}, batch2: {c[2]}",
+    "addmm": "self and mat2 must have the same dtype, but got {0} and {o}",
+    "complex": "Expected object of scalar type {0} but got scalar type {1} for second argument",
+    "heaviside": "heaviside is not yet implemented for {kind}.",
 }  # fmt: skip
 
 
-def differing(name: str, types: Sequence[Any]) -> str:
-    """The message for an operator with tensors of these dtypes, of which not all are one."""
-    words = _WORDS.get(name)
-    if words is not None:
-        return f"{name}: {words(types)}"
-    other = next(t for t in types if t is not types[0])
-    return f"{name}: expected all tensors to have the same dtype, but got: {types[0].name} and {other.name}"
+def _require_same_dtype(operator: Operator, tensors: list[Any]) -> None:
+    types = [t.dtype for t in tensors]
+    other = next((t for t in types if t is not types[0]), None)
+    if other is None:
+        return
+    words = _WORDS.get(operator.name, f"expected all tensors to have the same dtype, but got: {types[0].name} and {other.name}")
+    kind = "complex tensors" if any(t.is_complex for t in types) else "tensors with different dtypes"
+    said = words.format(*map(type_name, types), o=type_name(other), c=[*map(c_name, types)], kind=kind)
+    raise RuntimeError(f"{operator.name}: {said}")

@@ -12,6 +12,12 @@ from tenfold.distributions.exp_family import ExponentialFamily
 __all__ = ["Dirichlet"]
 
 
+def _Dirichlet_backward(x: Tensor, concentration: Tensor, grad_output: Tensor) -> Tensor:
+    """The gradient of samples x of Dirichlet(concentration) with respect to the concentration."""
+    total = concentration.sum(-1, True).expand_as(concentration)
+    return op._dirichlet_grad(x, concentration, total) * (grad_output - (x * grad_output).sum(-1, True))
+
+
 class Dirichlet(ExponentialFamily):
     """Probability vectors: p(x) is proportional to the product of x_k^(concentration_k - 1).
 

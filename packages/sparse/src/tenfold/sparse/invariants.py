@@ -29,14 +29,13 @@ def check_compressed(starts: Tensor, places: Tensor, held: Tensor, size: tuple[i
     _check_sizes(starts, places, held, size, (first, second), 2 if layout in BLOCKS else 0)
     lines = _lines(size, held, places.ndim, layout)
     _check_counts(starts, places, held, lines, (first, second), layout)
-    for name, x in ((first, starts), (second, places)):
-        if x.dtype not in (tenfold.int32, tenfold.int64):
-            raise RuntimeError(f"{name} dtype must be Int or Long, but got {type_name(x.dtype)}")
     if starts.dtype is not places.dtype:
         raise RuntimeError(
-            f"{first} and {second} must have the same dtype, but got {type_name(starts.dtype)} and {type_name(places.dtype)}, "
-            f"respectively"
+            f"{first} and {second} must have the same dtype, bot got {type_name(starts.dtype)} and {type_name(places.dtype)}, "
+            f"respectively"  # "bot" is how PyTorch spells it in this message
         )
+    if starts.dtype not in (tenfold.int32, tenfold.int64):
+        raise RuntimeError(f"{first} and {second} dtype must be Int or Long, but got {type_name(starts.dtype)}")
     _check_numbers(starts, places, lines, (first, second), by_row)
 
 

@@ -21,9 +21,11 @@ batching(op.flip)(shifting("dims"))
 
 def _of_unknown_size(batch: Batch) -> Result:
     name = batch.operator.name
+    called = "aten::where with a condition alone, or nonzero" if name == "nonzero" else name
     raise RuntimeError(
-        f"vmap: We do not support batching operators that can output dynamic shape. Attempted to vmap over {name}, whose result "
-        f"is as large as the examples' values say; use tenfold.where or a mask instead, or call {name} outside"
+        f"vmap: We do not support batching operators that can output dynamic shape. Attempted to vmap over {called}, whose "
+        f"result is as large as the examples' values say; use tenfold.where with both values or a mask instead, or call {name} "
+        f"outside"
     )
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tenfold.autograd.batches import move
+from tenfold.autograd.batches import NotBatched, move
 from tenfold.autograd.batching import Batch, Result, batching, examples
 from tenfold.autograd.batching_rules.kinds import padded
 from tenfold.autograd.tangents import MULTILINEAR, jvp_by_name
@@ -11,8 +11,20 @@ from tenfold.ops.matmul import bmm as bmm_, matmul as matmul_, mm as mm_
 from tenfold.ops.view.shapes import reshape, squeeze, transpose, unsqueeze
 
 
+def _check_dims(batch: Batch, left: str, right: str, *, wanted: tuple[int, int]) -> None:
+    """RuntimeError where examples have not these dimensions: theirs are told, as the tensors that they came in have one more."""
+    got = batch.ndim(left), batch.ndim(right)
+    if got != wanted:
+        name = batch.operator.name
+        raise NotBatched(
+            f"{name}: Shape mismatch: Got incorrect dims for {name}(a, b). a has dim {got[0]} and b has dim {got[1]} in each "
+            f"example, but expected them to have dim {wanted[0]} and dim {wanted[1]}; use matmul for others"
+        )
+
+
 @batching(op.mm)
 def mm(batch: Batch) -> Result:
+    _check_dims(batch, "input", "mat2", wanted=(2, 2))
     B = batch.size
     (M, K), (_, N) = batch.shape("input"), batch.shape("mat2")
     if len(batch.names) == 2:
@@ -49,6 +61,7 @@ def matmul(batch: Batch) -> Result:
 
 @batching(op.bmm)
 def bmm(batch: Batch) -> Result:
+    _check_dims(batch, "input", "mat2", wanted=(3, 3))
     B = batch.size
     (b, M, K), N = batch.shape("input"), batch.shape("mat2")[2]
     if batch.names == ["input"]:

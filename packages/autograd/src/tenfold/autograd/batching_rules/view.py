@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from tenfold.autograd.batches import NotBatched
 from tenfold.autograd.batching import Batch, Result, batching, batching_by_name
 from tenfold.autograd.batching_rules.kinds import keep, shifted, shifting
 from tenfold.autograd.geometry import extent
@@ -68,7 +69,10 @@ def squeeze(batch: Batch) -> Result:
     if dim is None:
         dims: Any = tuple(i + 1 for i, n in enumerate(shape) if n == 1)
     elif not shape:
-        wrap_dims(dim, 0, "squeeze")  # refuses what a single number has not got
+        try:
+            wrap_dims(dim, 0, "squeeze")
+        except IndexError as error:  # PyTorch's type where an example is a single number
+            raise NotBatched(str(error)) from None
         dims = ()
     else:
         dims = shifted((dim,) if isinstance(dim, (int, np.integer)) else dim, len(shape))
@@ -79,6 +83,11 @@ def squeeze(batch: Batch) -> Result:
 def as_strided(batch: Batch) -> Result:
     x: Any = batch.front("input")
     size, stride, given = (batch.values[name] for name in ("size", "stride", "storage_offset"))
+    if len(size) != len(stride):
+        raise NotBatched(
+            f"as_strided: size and stride must have the same length, got size {list(size)} and stride {list(stride)}; give one "
+            f"stride for each dimension"
+        )
     first = 0 if given is None else given - x.storage_offset()  # given is a place in the storage
     own, reach = extent(x.shape[1:], x.stride()[1:]), extent(size, stride)
     if reach and (first < 0 or first + reach > own):

@@ -228,8 +228,8 @@ def _(sorted_sequence: Any, input: Any, right: bool, out_int32: bool) -> Meta:
     if rows and rows != tuple(input.shape[:-1]):
         raise RuntimeError(
             f"searchsorted: boundaries tensor should be 1 dimension or the first N-1 dimensions of boundaries tensor and input "
-            f"value tensor must match, but we got boundaries tensor {list(sorted_sequence.shape)} and input value tensor "
-            f"{list(input.shape)}"
+            f"value tensor must match, a scalar only when boundaries tensor dimension is 1, but we got "
+            f"boundaries tensor {list(sorted_sequence.shape)} and input value tensor {list(input.shape)}"
         )
     return Meta(input.shape, np.int32 if out_int32 else np.int64)
 

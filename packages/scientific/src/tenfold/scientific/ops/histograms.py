@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from math import isfinite
+from math import isfinite, nan
 from typing import Any
 
 from tenfold import return_types
 from tenfold.dispatch.meta import Meta
 from tenfold.dispatch.operators import composite, op, primitive
 from tenfold.dispatch.spellings import as_dims
+from tenfold.scientific.ops.outs import outs_like_input
 from tenfold.tensor.tensor import Tensor
 from tenfold.types.dtypes import type_name
 
@@ -51,6 +52,10 @@ def histogram(input: Tensor, bins: Any = 100, *, range: Any = None, weight: Tens
     return return_types.histogram(counts, edges[0])
 
 
+_OUT = "torch.histogram: input tensor and {0} tensor should have the same dtype, but got input {{c_wanted}} and {0} {{c_given}}"
+histogram.overload(outs_like_input(_OUT.format("hist"), _OUT.format("bin_edges") + " for dimension 0"))
+
+
 @composite("histograms", method=None)
 def histogramdd(input: Tensor, bins: Any, range: Any = None, weight: Tensor | None = None, density: bool = False) -> Any:
     """Counts (or sums of weights) of points in boxes, and the edges along each dimension.
@@ -70,8 +75,9 @@ def histogramdd(input: Tensor, bins: Any, range: Any = None, weight: Tensor | No
     given = list(bins) if isinstance(bins, Sequence) else [bins] * D
     if len(given) != D:
         raise RuntimeError("histogramdd: The size of bins must be equal to the innermost dimension of the input.")
-    if not D:  # points of no dimension, which PyTorch does not count
-        return return_types.histogramdd(op.zeros((), dtype=input.dtype, device=input.device), ())
+    if not D:  # points of no dimension, which PyTorch does not count: a density is over their sum
+        count = op.full((), nan if density else 0.0, dtype=input.dtype, device=input.device)
+        return return_types.histogramdd(count, ())
     rows = input.detach().reshape(-1, D)
     edges = _edges("histogramdd", rows, given, range)
     counts = _counts(rows, edges, None if weight is None else weight.detach().reshape(-1), density)
@@ -103,6 +109,11 @@ def _check_edges(rows: Any, given: Tensor, d: int) -> None:
         raise RuntimeError(
             f"torch.histogramdd: bins tensor should have one dimension, but got {given.dim()} dimensions in the bins tensor for "
             f"dimension {d}"
+        )
+    if not given.numel():
+        raise RuntimeError(
+            "torch.histogramdd: bins tensor should have at least 1 element, but got 0 elements in the bins tensor for dimension "
+            f"{d}"
         )
 
 

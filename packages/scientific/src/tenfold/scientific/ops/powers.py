@@ -7,6 +7,7 @@ from typing import Any
 from tenfold.dispatch.operators import OPERATORS, Number, composite, op
 from tenfold.ops.pointwise.elementary import exp2
 from tenfold.ops.pointwise.several import pow
+from tenfold.scientific.ops.outs import require_dtype
 from tenfold.tensor.tensor import Tensor
 from tenfold.types.dtypes import complex128, dtype, float32, float64, get_default_dtype, type_name
 from tenfold.types.promotion import of_values, promote_types
@@ -22,6 +23,13 @@ def float_power(input: Tensor | Number, exponent: Tensor | Number) -> Tensor:
     """
     wide = _widest(input, exponent)
     return pow(*[x.to(wide) if isinstance(x, Tensor) else +x for x in (input, exponent)])  # True counts as the number 1
+
+
+@float_power.overload
+def _(input: Any, exponent: Any, out: Any = None, **options: Any) -> Any:
+    text = "the output given to float_power has dtype {given} but the operation's result requires dtype {wanted}"
+    require_dtype(text, out, _widest(input, exponent))
+    return NotImplemented
 
 
 OPERATORS["float_power_"].refuses_narrowing = True

@@ -15,6 +15,7 @@ from tenfold.ops.reduction.ordering import sort
 from tenfold.ops.reduction.reductions import located_rule, mean, ordered, sum
 from tenfold.ops.reduction.statistics import check_spread, spread_arguments, std, var, variance_over, warn_of_freedom
 from tenfold.ops.view.shapes import of_a_copy
+from tenfold.scientific.ops.outs import outs_like_input
 from tenfold.tensor.tensor import Tensor
 from tenfold.types.dtypes import float32, float64, int64, type_name
 
@@ -136,6 +137,10 @@ def mode(input: Tensor, dim: int = -1, keepdim: bool = False) -> Any:
     return return_types.mode(*_mode(input, wrap_dim(dim, input.dim(), "mode"), keepdim))
 
 
+_MODE = "expected scalar type '{wanted}' but got '{given}' for "
+mode.overload(outs_like_input(_MODE + "values output", _MODE + "indices output"))
+
+
 _QUANTILE = {"input": Only("floating", RuntimeError, "{name}() input tensor must be either float or double dtype")}
 
 
@@ -159,6 +164,12 @@ def nanquantile(input: Tensor, q: Any, dim: int | None = None, keepdim: bool = F
     tensor(2.)
     """
     return _quantiles(input, q, dim, keepdim, interpolation, True)
+
+
+for _operator in (quantile, nanquantile):
+    _operator.overload(
+        outs_like_input("quantile() out tensor must be same dtype as the input tensor, but got {c_given} and {c_wanted}")
+    )
 
 
 def _check_quantiles(input: Tensor, interpolation: str) -> None:
