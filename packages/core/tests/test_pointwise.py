@@ -30,7 +30,10 @@ def test_binary_is_numpys_ufunc_with_broadcasting_and_any_strides(name):
     for a, b in [(X, X[:1] + 2), (X.T, X[:, ::-1].T), (X, X[0, 0]), (X[:0], X[:0])]:
         got = getattr(tenfold, name)(t(a), t(b))
         with np.errstate(all="ignore"):
-            np.testing.assert_array_equal(got.numpy(), UFUNCS[name](a, b))
+            if name == "logaddexp":  # compiled where tenfold-backend-llvm is installed
+                np.testing.assert_array_max_ulp(got.numpy(), UFUNCS[name](a, b))
+            else:
+                np.testing.assert_array_equal(got.numpy(), UFUNCS[name](a, b))
 
 
 UNARY = "neg abs square sqrt reciprocal floor exp sin sign trunc sigmoid relu rsqrt log1p".split()

@@ -101,16 +101,9 @@ def promote(operator: Operator, values: dict[str, Any], key: Any) -> dtypes.dtyp
     target = promotion.of_values(v for _, v in group)
     if operator.promote == "float" and target.category < 2:
         target = dtypes.get_default_dtype()
-    narrow = None
-    takes_numbers = operator.exact_numbers is True or (
-        key.backend.takes_numbers and target.category > 0 and target is not dtypes.complex32
-    )
-    if (
-        operator.exact_numbers
-        and target.is_half
-        and not takes_numbers
-        and not all(_fits(values[n], target) for n in operator.exact_numbers)
-    ):
+    narrow, exact = None, operator.exact_numbers
+    takes_numbers = exact is True or (key.backend.takes_numbers and target.category > 0 and target is not dtypes.complex32)
+    if exact and target.is_half and not (takes_numbers or all(_fits(values[n], target) for n in exact)):
         narrow, target = target, dtypes.float32
     for name in {p.name for p, _ in group if p.role == "list"}:
         values[name] = [v if v is None else cast(v, target) for v in values[name]]
@@ -148,7 +141,7 @@ def cast(tensor: Any, target: dtypes.dtype) -> Any:
     return tensor if tensor._array.dtype == target.numpy else tensor.to(target)
 
 
-# By operator what is said of dtypes that differ: {0} is PyTorch's name of the first, {o} of another one, c holds those of C++.
+# What is said of dtypes that differ: {0} is PyTorch's name of the first, {o} of another, c has those of C++.
 _MM = "expected m1 and m2 to have the same dtype, but got: {c[0]} != {c[1]}"
 _DOT = "dot : expected both vectors to have same dtype, but found {0} and {1}"
 _BMM = "expected scalar type {0} but found {o}; give all the same dtype, by .to()"

@@ -28,7 +28,7 @@ _LOCALS = frozenset("r_ t_ s_ d_ b_ x_ T_ key_ slow_ kernel_ error_ rest_ old_ c
 _GLOBALS = frozenset(
     "ACTIVE TRANSFORMS GRAD_OFF grad_enabled dispatch dispatch_dunder recovered has_gradient wrong_result new Tensor "
     "Storage INFERENCE settle note_view refused arrange arrange_power by_rows note_layout CPU ref id "
-    "wrap_all wrap_views F32 F64 I64 DEFAULT "
+    "wrap_all wrap_views F32 F64 I64 WHOLE DEFAULT "
     "type len int float bool ONE as_float as_complex "
     "DTYPE REQUIRED as_dtype as_int as_dims as_bool old_form missing absent NotImplemented Exception TypeError".split()
 )

@@ -117,13 +117,14 @@ class Reading:
         self.slow_if(f"x_.dtype is not {self.dtype_of}", indent=" " * 12)
 
     def read_number(self, p: Param) -> None:
-        """A Python number is weak: with a float array, or outside promotion, it goes to the kernel as it is."""
+        """A Python number is weak: with an array that holds it, or outside promotion, it goes to the kernel as it is."""
         n, indent = p.name, " " * 12
         self.lines += [f"        T_ = type({n})", "        if T_ is float or T_ is int:", f"            a_{n} = {n}"]
         self.lines += self.node(p, indent, "None")
         other_dtype = self.refused(p, f"a_{n}.dtype")
         if p in self.group:
-            wide = "" if self.operator.promote == "float" else f" and not (T_ is int and {self.dtype_of} is I64)"
+            whole = f"{self.dtype_of} is I64 or {n} in WHOLE.get({self.dtype_of}, ())"
+            wide = "" if self.operator.promote == "float" else f" and not (T_ is int and ({whole}))"
             self.slow_if(
                 f"{self.dtype_of} is not F32 and {self.dtype_of} is not F64{wide}" if self.dtype_of else "True", indent=indent
             )

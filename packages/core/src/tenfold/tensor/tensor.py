@@ -395,4 +395,5 @@ def wrap_views(arrays: Any, key: Any, source: Any) -> tuple[Tensor, ...]:
 RUNTIME.update(
     Tensor=Tensor, ref=ref, wrap=wrap, wrap_all=wrap_all, wrap_views=wrap_views, share=share,
     F32=dtypes.float32.numpy, F64=dtypes.float64.numpy, I64=dtypes.int64.numpy,
+    WHOLE={np.dtype(f"i{n}"): range(-(1 << 8 * n - 1), 1 << 8 * n - 1) for n in (1, 2, 4)} | {np.dtype("u1"): range(256)},
 )  # fmt: skip

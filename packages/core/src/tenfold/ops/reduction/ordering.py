@@ -227,8 +227,8 @@ def _(sorted_sequence: Any, input: Any, right: bool, out_int32: bool) -> Meta:
         raise RuntimeError("searchsorted: boundaries tensor should have at least one dimension, but got a 0-d tensor")
     if rows and rows != tuple(input.shape[:-1]):
         raise RuntimeError(
-            f"searchsorted: boundaries tensor should be 1 dimension or the first N-1 dimensions of boundaries tensor and input "
-            f"value tensor must match, a scalar only when boundaries tensor dimension is 1, but we got "
+            "searchsorted: boundaries tensor should be 1 dimension or the first N-1 dimensions of boundaries tensor and input "
+            "value tensor must match, a scalar only when boundaries tensor dimension is 1, but we got "
             f"boundaries tensor {list(sorted_sequence.shape)} and input value tensor {list(input.shape)}"
         )
     return Meta(input.shape, np.int32 if out_int32 else np.int64)

@@ -68,7 +68,7 @@ def variance_over(input: Tensor, dim: Any, keepdim: bool, correction: Any) -> Te
 
 
 def warn_of_freedom(name: str, input: Tensor, dim: Any, correction: Any) -> bool:
-    """Whether there are more numbers to average than `correction` takes off; a warning if not."""
+    """Whether `correction` leaves numbers to average; a warning if not."""
     wrap_dims(dim, input.dim(), name)
     if count_over(input.shape, dim) > correction and input.numel():
         return True
