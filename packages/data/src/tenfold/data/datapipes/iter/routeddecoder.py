@@ -25,7 +25,7 @@ class RoutedDecoder(IterDataPipe[Any]):
 
     def __init__(
         self,
-        datapipe: Iterable[tuple[str, Any]],
+        datapipe: Iterable[Any],
         *handlers: Callable[..., Any],
         key_fn: Callable[[str], str] = extension_extract_fn,
     ) -> None:

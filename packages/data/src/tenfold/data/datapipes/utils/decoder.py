@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import io
 import json
 import os
@@ -125,10 +126,10 @@ class MatHandler:
         if extension != "mat":
             return None
         try:
-            from scipy.io import loadmat  # here: an extra, which only these files need
+            scipy = importlib.import_module("scipy.io")  # an extra, which only these files need
         except ImportError:
             raise ModuleNotFoundError("decoding MATLAB's files needs SciPy: pip install scipy") from None
-        return loadmat(io.BytesIO(data), **self.loadmat_kwargs)
+        return scipy.loadmat(io.BytesIO(data), **self.loadmat_kwargs)
 
 
 def mathandler(**loadmat_kwargs: Any) -> MatHandler:

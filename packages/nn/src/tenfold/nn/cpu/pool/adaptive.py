@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from itertools import product
 from math import prod
 from typing import Any
 
@@ -142,7 +141,7 @@ def _max_by_window(planes: Array, output_size: Sizes) -> tuple[Array, Array]:
     values = np.empty((len(planes), *output_size), planes.dtype)
     indices = np.empty(values.shape, np.int64)
     windows = [list(zip(*adaptive_windows(size, out), strict=True)) for size, out in zip(inputs, output_size, strict=True)]
-    for place in product(*map(range, output_size)):
+    for place in np.ndindex(*output_size):
         ends = [windows[axis][i] for axis, i in enumerate(place)]
         rows = planes[(slice(None), *(slice(start, start + length) for start, length in ends))]
         best, at = _global_max(rows.reshape(len(planes), -1))
