@@ -32,9 +32,15 @@ def _qr_pair(A: Tensor, mode: str) -> tuple[Tensor, Tensor]:
     """
 
 
+def _require_mode(mode: str) -> None:
+    if mode not in ("reduced", "complete", "r"):
+        raise RuntimeError(f"qr received unrecognized mode '{mode}' but expected one of 'reduced' (default), 'r', or 'complete'")
+
+
 @_qr_pair.rule
 def _(A: Any, mode: str) -> tuple[Meta, Meta]:
     require_matrix("linalg.qr", A)
+    _require_mode(mode)
     *batch, M, N = A.shape
     K = M if mode == "complete" else min(M, N)
     return Meta((0,) if mode == "r" else (*batch, M, K), A.dtype), Meta((*batch, K, N), A.dtype)
@@ -52,8 +58,7 @@ def linalg_qr(A: Tensor, mode: str = "reduced") -> Any:
     tensor([[1., 3.],
             [0., 2.]])
     """
-    if mode not in ("reduced", "complete", "r"):
-        raise RuntimeError(f"qr received unrecognized mode '{mode}' but expected one of 'reduced' (default), 'r', or 'complete'")
+    _require_mode(mode)  # here too, as kernels of some devices and of empty matrices do not ask the rule
     return return_types.linalg_qr(*_qr_pair(A, mode))
 
 
