@@ -10,7 +10,7 @@ import numpy as np
 from tenfold.dispatch.kernels import kernel
 from tenfold.dispatch.operators import op
 from tenfold.llvm import maths, powers
-from tenfold.llvm.elementwise import Operator
+from tenfold.llvm.elementwise import Operator, not_served
 from tenfold.llvm.expressions import Expr, convert, copysign, different, equal, fma, rounding, select, sqrt
 from tenfold.llvm.gates import gated
 from tenfold.llvm.kernels.attaching import elementwise
@@ -140,10 +140,6 @@ def _one_exponent(x: Any, exponent: Any) -> bool:
 elementwise("pow", powers.power, "xx", dtypes=(FLOAT32,), least=2, refuses=_one_exponent)
 
 
-def _not_served(input: Any, *numbers: Any, out: Any = None) -> Any:
-    return NotImplemented
-
-
 _SHORT = {
     2: lambda x: x * x,
     3: lambda x: x * x * x,
@@ -153,8 +149,8 @@ _SHORT = {
     -0.5: maths.rsqrt,
     -2: lambda x: 1.0 / (x * x),
 }  # fmt: skip
-_PRODUCTS = {exponent: Operator("pow", formula, exact=True).wrap(_not_served) for exponent, formula in _SHORT.items()}
-_POWER = Operator("pow", powers.power, "xn", dtypes=(FLOAT32,)).wrap(_not_served)
+_PRODUCTS = {exponent: Operator("pow", formula, exact=True).wrap(not_served) for exponent, formula in _SHORT.items()}
+_POWER = Operator("pow", powers.power, "xn", dtypes=(FLOAT32,)).wrap(not_served)
 
 
 def _of_one_number(input: Any, exponent: Any, out: Any = None) -> Any:

@@ -7,7 +7,7 @@ from typing import Any
 from tenfold.dispatch.kernels import kernel
 from tenfold.dispatch.operators import op
 from tenfold.llvm import maths
-from tenfold.llvm.elementwise import Operator
+from tenfold.llvm.elementwise import Operator, not_served
 from tenfold.llvm.expressions import Expr, constant, convert, copysign, different, equal, fma, rounding, select
 from tenfold.llvm.gates import gated
 from tenfold.llvm.storage import FLOAT32
@@ -60,13 +60,9 @@ def floor_divide(x: Expr, y: Expr) -> Expr:
     return select(equal(y, 0.0), x / y, whole)
 
 
-def _not_served(*arguments: Any) -> Any:
-    return NotImplemented
-
-
 def _attach(name: str, formula: Any, large: Operator) -> None:
-    found = Operator(name, formula, "xy", dtypes=(FLOAT32,)).wrap(_not_served)
-    ask = large.wrap(_not_served)
+    found = Operator(name, formula, "xy", dtypes=(FLOAT32,)).wrap(not_served)
+    ask = large.wrap(not_served)
 
     def serve(input: Any, other: Any) -> Any:
         beyond = ask(input, other)
