@@ -100,9 +100,21 @@ def test_a_cupy_that_cannot_be_imported_says_why(no_runtime, tmp_path, monkeypat
     (tmp_path / "cupy.py").write_text("raise ImportError('libnvrtc.so.13: cannot open shared object file')")
     monkeypatch.syspath_prepend(tmp_path)
     monkeypatch.delitem(sys.modules, "cupy", raising=False)
+    monkeypatch.setattr(availability, "has_driver", lambda: True)
     availability.forget()
     assert "cannot be imported (ImportError: libnvrtc.so.13" in cuda.unavailable_reason()
     sys.modules.pop("cupy", None)
+
+
+def test_without_a_driver_cupy_is_not_imported(no_runtime, tmp_path, monkeypatch):
+    (tmp_path / "cupy.py").write_text("raise SystemError('somebody imported this')")
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.delitem(sys.modules, "cupy", raising=False)
+    monkeypatch.setattr(availability, "DRIVER", "libof-no-machine.so.1")
+    availability.forget()
+    assert not cuda.is_available()
+    assert "no NVIDIA driver was found" in cuda.unavailable_reason()
+    assert "cupy" not in sys.modules
 
 
 def test_devices_are_counted(cupy_is):

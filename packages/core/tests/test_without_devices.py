@@ -51,4 +51,5 @@ for call in calls * (not tenfold.cuda.is_available()):
             raise SystemExit("no error")
 """
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert all("tenfold-backend-cuda" in line for line in run.stdout.splitlines())
+    # the package is missing, or CuPy, or a driver
+    assert all("tenfold-backend-cuda" in line or "no NVIDIA driver" in line for line in run.stdout.splitlines())
