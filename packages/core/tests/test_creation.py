@@ -67,13 +67,6 @@ def test_memory_is_shared_or_not() -> None:
     assert data[4] == 1
 
 
-def test_grids() -> None:
-    x, y = tenfold.meshgrid(tenfold.arange(2), tenfold.arange(3), indexing="xy")
-    expected = np.meshgrid(np.arange(2), np.arange(3), indexing="xy")
-    assert (x.tolist(), y.tolist()) == (expected[0].tolist(), expected[1].tolist())
-    assert tenfold.tril_indices(2, 3, 1).tolist() == [list(r) for r in np.tril_indices(2, 1, 3)]
-
-
 def test_limits() -> None:
     assert finfo(tenfold.float32).eps == np.finfo(np.float32).eps
     assert finfo(tenfold.bfloat16).max == 3.3895313892515355e38

@@ -183,14 +183,3 @@ def assigned(x):
     y = x * 1
     y[1] = 5.0
     return y
-
-
-def test_what_follows_parameters_that_may_be_starred_keeps_its_place():
-    class Pass(Layer):
-        def handle(self, operator, args, kwargs):
-            return operator(*args, **kwargs)
-
-    a, b = tenfold.arange(2), tenfold.arange(3)
-    expected = [[t.tolist() for t in tenfold.meshgrid(*given, indexing="xy")] for given in ((a, b), ([a, b],))]
-    with Pass():
-        assert [[t.tolist() for t in tenfold.meshgrid(*given, indexing="xy")] for given in ((a, b), ([a, b],))] == expected

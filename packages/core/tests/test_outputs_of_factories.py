@@ -69,10 +69,6 @@ def test_dimensions_other_than_two_reversed_warn_once(monkeypatch):
         assert tenfold.ones(2, 3).T.shape == (3, 2)
 
 
-def test_a_grid_of_one_number():
-    assert [g.shape for g in tenfold.meshgrid(tenfold.tensor(3), indexing="ij")] == [(1,)]
-
-
 def test_a_mean_of_scattered_complex_numbers_is_divided_as_tensors_are():
     index = tenfold.arange(30).repeat(7)
     src = tenfold.complex(tenfold.linspace(-1.0, 3.3, 210), tenfold.linspace(5.1, 0.7, 210))

@@ -13,7 +13,7 @@ from tenfold.dispatch.runtime import RUNTIME
 from tenfold.types import dtypes, promotion
 from tenfold.types.dtypes import c_name, type_name
 from tenfold.types.narrow import narrowed
-from tenfold.types.numbers import require_fit
+from tenfold.types.numbers import HALVES, require_fit
 
 # Where NumPy takes a Python number as PyTorch does: it wraps none into a small integer's range, and knows none among ml_dtypes'.
 _NUMPY_NUMBERS = (dtypes.float32, dtypes.float64, dtypes.int64, dtypes.complex64, dtypes.complex128)
@@ -101,9 +101,9 @@ def promote(operator: Operator, values: dict[str, Any], key: Any) -> dtypes.dtyp
     target = promotion.of_values(v for _, v in group)
     if operator.promote == "float" and target.category < 2:
         target = dtypes.get_default_dtype()
-    narrow, exact = None, operator.exact_numbers
+    narrow, exact, numbers = None, operator.exact_numbers, HALVES[target.numpy] if target.is_half else None
     takes_numbers = exact is True or (key.backend.takes_numbers and target.category > 0 and target is not dtypes.complex32)
-    if exact and target.is_half and not (takes_numbers or all(_fits(values[n], target) for n in exact)):
+    if exact and numbers is not None and not (takes_numbers or all(_fits(values[n], numbers) for n in exact)):
         narrow, target = target, dtypes.float32
     for name in {p.name for p, _ in group if p.role == "list"}:
         values[name] = [v if v is None else cast(v, target) for v in values[name]]
@@ -123,11 +123,25 @@ def promote(operator: Operator, values: dict[str, Any], key: Any) -> dtypes.dtyp
     return narrow
 
 
-def _fits(value: Any, target: dtypes.dtype) -> bool:
+def _fits(value: Any, numbers: Any) -> bool:
     """Whether a half precision dtype holds a number, or the one of a 0-d tensor, without rounding."""
     if not hasattr(value, "_array"):
-        return bool(float(_converted(value, target)) == value)
-    return bool(value._array.shape or value._array.dtype == target.numpy)
+        return numbers[value] is not None
+    return bool(value._array.shape or value._array.dtype == numbers.dtype)
+
+
+def beside_half(number: Any, dtype: Any, key: Any) -> Any:
+    """A number beside an array of half precision, and what a kernel takes for it; None if that rounds, or for other dtypes."""
+    numbers = HALVES.get(dtype)
+    if numbers is None:
+        return None
+    if key.backend.takes_numbers:
+        return number, number
+    array = numbers[number]
+    return array if array is None else (RUNTIME["wrap"](array, key), array)
+
+
+RUNTIME.update(HALVES=HALVES, beside_half=beside_half)
 
 
 def _converted(number: Any, target: dtypes.dtype) -> Any:

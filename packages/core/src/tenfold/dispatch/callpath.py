@@ -21,14 +21,14 @@ from tenfold.dispatch.spellings import in_rest, numpy_names, old_forms, old_orde
 
 _lock = threading.RLock()
 # A tensor parameter that holds no tensor, an empty list, a device for which no kernel was looked up yet.
-_EXCEPT = "    except (AttributeError, IndexError, TypeError, KeyError):"
+_EXCEPT = "    except (AttributeError, IndexError, TypeError, KeyError, OverflowError):"
 _READABLE = (int, float, bool, str, type(None))
 # The names of the generated code, which no parameter may have; its locals end with an underscore.
 _LOCALS = frozenset("r_ t_ s_ d_ b_ x_ T_ key_ slow_ kernel_ error_ rest_ old_ changed_".split())
 _GLOBALS = frozenset(
     "ACTIVE TRANSFORMS GRAD_OFF grad_enabled dispatch dispatch_dunder recovered has_gradient wrong_result new Tensor "
     "Storage INFERENCE settle note_view refused arrange arrange_power by_rows note_layout CPU ref id "
-    "wrap_all wrap_views F32 F64 I64 WHOLE DEFAULT "
+    "wrap_all wrap_views F32 F64 I64 WHOLE HALVES beside_half DEFAULT "
     "type len int float bool ONE as_float as_complex "
     "DTYPE REQUIRED as_dtype as_int as_dims as_bool old_form missing absent NotImplemented Exception TypeError".split()
 )

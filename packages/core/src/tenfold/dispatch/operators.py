@@ -334,10 +334,10 @@ def primitive(family: str, **options: Any) -> Callable[[Callable[..., Result]], 
     "filled": of any shape with as many elements),
     `promote` ("common": PyTorch's promotion among the tensor and number parameters; "float": also integers to the
     default float type; None: the kernel gets the dtypes as they come), `promoted` (only these parameters), `exact_numbers`
-    (parameters whose number half precision need not hold: then it is computed in float32; True: kernels take it), `accepts` (the
-    dtypes that a kernel may get, "integer floating", see accepted.py, or those of each parameter by name; the others are
-    refused before any kernel runs, on every device), `view` (the
-    result shares the first argument's memory; "repeating": it may show an element more than once), `returns_argument`
+    (parameters whose number half precision need not hold: then it is computed in float32; True: kernels take it, None: an
+    overload sees fractions), `accepts` (the dtypes that a kernel may get, "integer floating", see accepted.py, or those of each
+    parameter by name; the others are refused before any kernel runs, on every device), `view` (the result shares the first
+    argument's memory; "repeating": it may show an element more than once), `returns_argument`
     (whether the result may be the first argument itself), `rule`, `random`,
     `nondifferentiable` (the reason; its results have no part in the graph), `no_derivative` (the reason; its results have, and a
     backward pass that comes to them is refused), `ends_graph` (which

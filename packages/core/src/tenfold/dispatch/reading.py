@@ -6,7 +6,9 @@ A line that sets `slow_` sends the call to `dispatch`: another device or dtype, 
 from __future__ import annotations
 
 from tenfold.dispatch.operators import TENSOR_ROLES, Operator, Param
+from tenfold.types.dtypes import bfloat16, float16, float32, float64
 
+_FLOATS = {float16, bfloat16, float32, float64}
 _FASTEST = {2: "F32", 1: "I64"}  # by category of dtype: what most calls have, tested by identity before the set is asked
 
 
@@ -52,8 +54,8 @@ class Reading:
         accepted = self.operator.accepts.get(p.name)
         if accepted is None:
             return ""
-        if p in self.group and self.operator.promote == "float" and 2 in accepted.categories:
-            return ""  # float32 and float64 alone stay on the path
+        if p in self.group and self.operator.promote == "float" and _FLOATS.issubset(accepted.accepted):
+            return ""  # these alone stay on the path
         fastest = next((f"{dtype} is not {_FASTEST[c]} and " for c in _FASTEST if c in accepted.categories), "")
         return f"{fastest}{dtype} not in ACCEPTS_{self.operator.name}_{p.name}"
 
@@ -89,7 +91,7 @@ class Reading:
             return [self.refused(p, f"a_{p.name}.dtype")]
         self.lines.append(f"{indent}d_ = a_{p.name}.dtype")
         self.dtype_of = "d_"
-        return ["d_ is not F32 and d_ is not F64" if floats else "", self.refused(p, "d_")]
+        return ["d_ is not F32 and d_ is not F64 and d_ not in HALVES" if floats else "", self.refused(p, "d_")]
 
     def read_list(self, p: Param) -> None:
         n = p.name
@@ -125,9 +127,14 @@ class Reading:
         if p in self.group:
             whole = f"{self.dtype_of} is I64 or {n} in WHOLE.get({self.dtype_of}, ())"
             wide = "" if self.operator.promote == "float" else f" and not (T_ is int and ({whole}))"
-            self.slow_if(
-                f"{self.dtype_of} is not F32 and {self.dtype_of} is not F64{wide}" if self.dtype_of else "True", indent=indent
-            )
+            other = f"{self.dtype_of} is not F32 and {self.dtype_of} is not F64{wide}" if self.dtype_of else "True"
+            if self.dtype_of and self.operator.exact_numbers is not True and not self.operator.numbers_fit:
+                seen = " if T_ is int else None" * (self.operator.exact_numbers is None)
+                self.lines += [f"{indent}if {other}:", f"{indent}    x_ = beside_half({n}, {self.dtype_of}, key_){seen}"]
+                self.slow_if("x_ is None", indent=indent + "    ")
+                self.lines += [f"{indent}    else:", f"{indent}        {n}, a_{n} = x_"]
+            else:
+                self.slow_if(other, indent=indent)
             other_dtype = f"a_{n}.dtype is not {self.dtype_of}" if self.dtype_of else ""
             if self.operator.pointwise and len(self.operator.kernel_params) == 2 and self.dtype_of:
                 self.lines.append(f"{indent}kernel_ = getattr(kernel_, 'with_number', kernel_)")

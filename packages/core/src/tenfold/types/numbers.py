@@ -100,6 +100,27 @@ class _Numbers(dict[Any, Any]):
         return array
 
 
+class _Held(_Numbers):
+    """The numbers that a dtype holds without rounding; None for the others."""
+
+    def __missing__(self, number: Any) -> Any:
+        array = super().__missing__(number)
+        if float(array) == number:
+            return array
+        self.pop(number, None)
+        return None
+
+
+class _Halves(dict[Any, _Held]):
+    def __missing__(self, dtype: Any) -> _Held:
+        self[dtype] = made = _Held(dtype)
+        return made
+
+
+# The half precision dtypes that came by.
+HALVES = _Halves()
+
+
 # By dtype, then by number: the array; KeyError for dtypes whose numbers NumPy knows better (integers wrap, half rounds).
 ARRAYS = {dtype: _Numbers(dtype) for dtype in (np.dtype(np.float32), np.dtype(np.float64))}
 

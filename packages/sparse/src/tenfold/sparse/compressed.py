@@ -221,10 +221,9 @@ class CompressedTensor(Scalars):
 def _single(at: Tensor, held: Tensor, by_row: bool) -> tuple[Tensor, Tensor]:
     """Coordinates and values of the elements of blocks: line and place, whichever of them is the row."""
     H, W = held.shape[1], held.shape[2]
-    rows, columns = tenfold.arange(H, device=at.device), tenfold.arange(W, device=at.device)
+    rows, columns = tenfold.arange(H, device=at.device)[:, None], tenfold.arange(W, device=at.device)
     steps = (H, W) if by_row else (W, H)
-    grid = tenfold.meshgrid(rows, columns, indexing="ij")
-    inner = grid if by_row else (grid[1], grid[0])
+    inner = (rows, columns) if by_row else (columns, rows)
     lines = (at[0] * steps[0]).reshape(-1, 1, 1) + inner[0]
     places = (at[1] * steps[1]).reshape(-1, 1, 1) + inner[1]
     return tenfold.stack([lines.flatten(), places.flatten()]), held.flatten(0, 2)

@@ -1,26 +1,20 @@
-"""Factories of regular numbers: ranges, identities, index grids, products of sequences."""
+"""Factories of regular numbers: ranges and identities."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from tenfold.dispatch.devices import located
 from tenfold.dispatch.operators import composite
-from tenfold.dispatch.overrides import handle_torch_function, has_torch_function
 from tenfold.ops.creation._data import too_large
 from tenfold.ops.creation.factories import place
-from tenfold.ops.view.forms import tensors_of
-from tenfold.settings.warnings import warn_once
 from tenfold.tensor.tensor import Tensor
 from tenfold.types import dtypes
 from tenfold.types.dtypes import get_default_dtype, type_name
 from tenfold.types.numbers import require_fit
-
-Ints = Sequence[int]
 
 
 def number_of(value: Any) -> Any:
@@ -159,68 +153,3 @@ def eye(
         raise RuntimeError(f"eye: n and m must be greater or equal to 0, got {n} and {m}")
     _require_numbers("eye", dtype)
     return place(_module(device).eye(n, m, dtype=(dtype or get_default_dtype()).numpy), device, requires_grad)
-
-
-@composite("creation", method=None)
-def tril_indices(
-    row: int, col: int, offset: int = 0, *, dtype: Any = None, device: Any = None, layout: Any = None, pin_memory: bool = False
-) -> Tensor:
-    """Rows and columns of the lower triangle of a (row, col) matrix. Shape: (2, number of elements).
-
-    >>> import tenfold
-    >>> tenfold.tril_indices(2, 2)
-    tensor([[0, 1, 1],
-            [0, 0, 1]])
-    """
-    return place(np.stack(np.tril_indices(row, offset, col)).astype((dtype or dtypes.int64).numpy), device)
-
-
-@composite("creation", method=None)
-def triu_indices(
-    row: int, col: int, offset: int = 0, *, dtype: Any = None, device: Any = None, layout: Any = None, pin_memory: bool = False
-) -> Tensor:
-    """Rows and columns of the upper triangle of a (row, col) matrix. Shape: (2, number of elements).
-
-    >>> import tenfold
-    >>> tenfold.triu_indices(2, 2)
-    tensor([[0, 0, 1],
-            [0, 1, 1]])
-    """
-    return place(np.stack(np.triu_indices(row, offset, col)).astype((dtype or dtypes.int64).numpy), device)
-
-
-@composite("creation", method=None)
-def meshgrid(tensors: Ints = (), indexing: str | None = None) -> tuple[Any, ...]:
-    """The coordinates of a grid over vectors: result i varies along dimension i ("ij"), or x and y swapped ("xy").
-
-    >>> import tenfold
-    >>> tenfold.meshgrid(tenfold.arange(2), tenfold.arange(3), indexing="ij")[0].shape
-    tenfold.Size([2, 3])
-    """
-    given = tensors_of(tensors)
-    if has_torch_function(given):
-        return handle_torch_function(meshgrid, given, *given, indexing=indexing)
-    if indexing is None:
-        warn_once("meshgrid", "torch.meshgrid: in an upcoming release, it will be required to pass the indexing argument.", 3)
-    if indexing not in (None, "ij", "xy"):
-        raise RuntimeError(f'meshgrid: indexing must be one of "xy" or "ij", but received: {indexing}')
-    axes = [t.reshape(-1) if t.dim() < 2 else t for t in given]
-    if not axes:
-        raise RuntimeError("meshgrid expects a non-empty TensorList")
-    for t in axes:
-        if t.dim() > 1:
-            raise RuntimeError(
-                f"meshgrid: Expected 0D or 1D tensor in the tensor list but got: a tensor of shape {list(t.shape)}"
-            )
-        if t.dtype is not axes[0].dtype:
-            raise RuntimeError("meshgrid expects all tensors to have the same dtype")
-        if t.device is not axes[0].device:
-            raise RuntimeError("meshgrid expects all tensors to have the same device")
-    swap = indexing == "xy" and len(axes) > 1
-    if swap:
-        axes[0], axes[1] = axes[1], axes[0]
-    shape = [t.numel() for t in axes]
-    grids = [t.view([-1 if i == d else 1 for i in range(len(axes))]).expand(shape) for d, t in enumerate(axes)]
-    if swap:
-        grids[0], grids[1] = grids[1], grids[0]
-    return tuple(grids)

@@ -209,14 +209,3 @@ def _(input: Tensor, as_tuple: bool) -> Any:
 @nonzero.rule
 def _(input: Any) -> Meta:
     raise DataDependent("nonzero: the shape of its result depends on data, which a meta tensor does not have")
-
-
-@composite("indexing")
-def argwhere(input: Tensor) -> Tensor:
-    """The positions of the elements that are not zero: (count, dimensions).
-
-    >>> import tenfold
-    >>> tenfold.argwhere(tenfold.tensor([0, 3]))
-    tensor([[1]])
-    """
-    return nonzero(input)

@@ -290,17 +290,6 @@ refuse_other_outputs(isneginf)
 refuse_other_outputs(signbit)
 
 
-@composite("pointwise")
-def isreal(input: Tensor) -> Tensor:
-    """Whether the imaginary part is 0.
-
-    >>> import tenfold
-    >>> tenfold.isreal(tenfold.tensor([1.0, 1j]))
-    tensor([ True, False])
-    """
-    return input.imag == 0 if input.dtype.is_complex else eq(input, input).logical_or(input.isnan())
-
-
 @composite("pointwise", nondifferentiable="its result is bool")
 def isclose(input: Tensor, other: Tensor, rtol: float = 1e-05, atol: float = 1e-08, equal_nan: bool = False) -> Tensor:
     """Whether |input - other| <= atol + rtol |other|; infinities only match themselves.

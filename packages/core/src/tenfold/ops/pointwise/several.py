@@ -28,7 +28,7 @@ from tenfold.types.promotion import promote_types
 _CONDITION = "{name} expected condition to be a boolean tensor, but got a tensor with dtype {dtype}"
 
 
-@primitive("pointwise", **BINARY)
+@primitive("pointwise", exact_numbers=None, **BINARY)
 def pow(input: Tensor | Number, exponent: Tensor | Number) -> Tensor:
     """Power: input ** exponent, broadcast and promoted.
 

@@ -64,6 +64,7 @@ def variance_over(input: Tensor, dim: Any, keepdim: bool, correction: Any) -> Te
         deviation = (deviation.abs() if dim is None else deviation).detach()
         other = deviation + input - input.detach()
     x = sum((deviation * other.conj()).real, dims, keepdim)
+    # A count below 0 counts as 0 in the value, and as it is in the slope.
     return (x - x.detach()) / count + x.detach() / 0 if count < 0 else x / count
 
 

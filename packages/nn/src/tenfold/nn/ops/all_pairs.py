@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from math import inf, nan
 
+import numpy as np
+
 import tenfold as tf
 from tenfold.dispatch.operators import composite, op
 from tenfold.nn.arguments import has_kernel, widened
@@ -54,10 +56,15 @@ def euclidean(x1: Tensor, x2: Tensor) -> Tensor:
     return where(none, 0, where(none, 1, squares).sqrt())
 
 
+def _pairs(x: Tensor) -> tuple[Tensor, Tensor]:
+    """The rows (0, 1), (0, 2), ... of a matrix, first ones and second ones."""
+    first, second = (tf.from_numpy(rows).to(x.device) for rows in np.triu_indices(len(x), 1))
+    return first, second
+
+
 def differences_of_pairs(x: Tensor) -> Tensor:
     """The differences of rows (0, 1), (0, 2), ... of a matrix."""
-    N = x.shape[0]
-    first, second = tf.triu_indices(N, N, 1, device=x.device)
+    first, second = _pairs(x)
     return tf.index_select(x, 0, first) - tf.index_select(x, 0, second)
 
 
@@ -92,8 +99,7 @@ def fused_distances_grad(grad: Tensor, x1: Tensor, x2: Tensor | None, result: Te
     """
     a, g = widened(x1), widened(grad)
     if x2 is None:
-        N = a.shape[0]
-        first, second = tf.triu_indices(N, N, 1, device=a.device)
+        first, second = _pairs(a)
         slopes = _slopes(differences_of_pairs(a), g, p)
         return tf.zeros_like(a).index_add(0, first, slopes).index_add(0, second, -slopes).to(x1.dtype)
     b = widened(x2)

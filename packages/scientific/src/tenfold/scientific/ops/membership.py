@@ -1,4 +1,4 @@
-"""Which elements are among others, between which bounds they lie, what follows itself; indices of flat positions."""
+"""Which elements are among others, not zero, or real; between which bounds they lie, what follows itself; flat positions."""
 
 from __future__ import annotations
 
@@ -81,3 +81,25 @@ def bucketize(input: Tensor | Number, boundaries: Tensor, *, out_int32: bool = F
     if boundaries.dim() != 1:
         raise RuntimeError(f"bucketize: boundaries tensor must be 1 dimension, but got dim({boundaries.dim()})")
     return searchsorted(boundaries, input, out_int32=out_int32, right=right)
+
+
+@composite("membership")
+def argwhere(input: Tensor) -> Tensor:
+    """The positions of the elements that are not zero: (count, dimensions).
+
+    >>> import tenfold
+    >>> tenfold.argwhere(tenfold.tensor([0, 3]))
+    tensor([[1]])
+    """
+    return input.nonzero()
+
+
+@composite("membership")
+def isreal(input: Tensor) -> Tensor:
+    """Whether the imaginary part is 0.
+
+    >>> import tenfold
+    >>> tenfold.isreal(tenfold.tensor([1.0, 1j]))
+    tensor([ True, False])
+    """
+    return input.imag == 0 if input.dtype.is_complex else (input == input).logical_or(input.isnan())

@@ -1,4 +1,6 @@
-"""Sequences by factors, ranges with their end, powers of a vector, choices of elements, matrices along a diagonal."""
+"""Sequences by factors, ranges with their end, powers of a vector, choices of elements, matrices along a diagonal, places of
+triangles.
+"""
 
 from __future__ import annotations
 
@@ -13,8 +15,9 @@ import numpy as np
 from tenfold.dispatch.operators import composite, op
 from tenfold.dispatch.overrides import handle_torch_function, has_torch_function
 from tenfold.ops.creation.factories import place
-from tenfold.ops.creation.sequences import meshgrid, number_of, numbers, require_order, spaced, spaced_dtype
+from tenfold.ops.creation.sequences import number_of, numbers, require_order, spaced, spaced_dtype
 from tenfold.ops.view.forms import tensors_of
+from tenfold.settings.warnings import warn_once
 from tenfold.tensor.tensor import Tensor
 from tenfold.types import dtypes
 from tenfold.types.dtypes import get_default_dtype
@@ -167,3 +170,68 @@ def combinations(input: Tensor, r: int = 2, with_replacement: bool = False) -> T
     choose = itertools.combinations_with_replacement if with_replacement else itertools.combinations
     chosen = np.array(list(choose(range(input.size(0)), r)), np.int64).reshape(-1, r)
     return op.index(input, [place(chosen, input.device)])
+
+
+@composite("sequences", method=None)
+def tril_indices(
+    row: int, col: int, offset: int = 0, *, dtype: Any = None, device: Any = None, layout: Any = None, pin_memory: bool = False
+) -> Tensor:
+    """Rows and columns of the lower triangle of a (row, col) matrix. Shape: (2, number of elements).
+
+    >>> import tenfold
+    >>> tenfold.tril_indices(2, 2)
+    tensor([[0, 1, 1],
+            [0, 0, 1]])
+    """
+    return place(np.stack(np.tril_indices(row, offset, col)).astype((dtype or dtypes.int64).numpy), device)
+
+
+@composite("sequences", method=None)
+def triu_indices(
+    row: int, col: int, offset: int = 0, *, dtype: Any = None, device: Any = None, layout: Any = None, pin_memory: bool = False
+) -> Tensor:
+    """Rows and columns of the upper triangle of a (row, col) matrix. Shape: (2, number of elements).
+
+    >>> import tenfold
+    >>> tenfold.triu_indices(2, 2)
+    tensor([[0, 0, 1],
+            [0, 1, 1]])
+    """
+    return place(np.stack(np.triu_indices(row, offset, col)).astype((dtype or dtypes.int64).numpy), device)
+
+
+@composite("sequences", method=None)
+def meshgrid(tensors: Ints = (), indexing: str | None = None) -> tuple[Any, ...]:
+    """The coordinates of a grid over vectors: result i varies along dimension i ("ij"), or x and y swapped ("xy").
+
+    >>> import tenfold
+    >>> tenfold.meshgrid(tenfold.arange(2), tenfold.arange(3), indexing="ij")[0].shape
+    tenfold.Size([2, 3])
+    """
+    given = tensors_of(tensors)
+    if has_torch_function(given):
+        return handle_torch_function(meshgrid, given, *given, indexing=indexing)
+    if indexing is None:
+        warn_once("meshgrid", "torch.meshgrid: in an upcoming release, it will be required to pass the indexing argument.", 3)
+    if indexing not in (None, "ij", "xy"):
+        raise RuntimeError(f'meshgrid: indexing must be one of "xy" or "ij", but received: {indexing}')
+    axes = [t.reshape(-1) if t.dim() < 2 else t for t in given]
+    if not axes:
+        raise RuntimeError("meshgrid expects a non-empty TensorList")
+    for t in axes:
+        if t.dim() > 1:
+            raise RuntimeError(
+                f"meshgrid: Expected 0D or 1D tensor in the tensor list but got: a tensor of shape {list(t.shape)}"
+            )
+        if t.dtype is not axes[0].dtype:
+            raise RuntimeError("meshgrid expects all tensors to have the same dtype")
+        if t.device is not axes[0].device:
+            raise RuntimeError("meshgrid expects all tensors to have the same device")
+    swap = indexing == "xy" and len(axes) > 1
+    if swap:
+        axes[0], axes[1] = axes[1], axes[0]
+    shape = [t.numel() for t in axes]
+    grids = [t.view([-1 if i == d else 1 for i in range(len(axes))]).expand(shape) for d, t in enumerate(axes)]
+    if swap:
+        grids[0], grids[1] = grids[1], grids[0]
+    return tuple(grids)
