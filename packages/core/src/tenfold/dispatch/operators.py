@@ -186,7 +186,7 @@ class Operator:
             declared = dict.fromkeys(names, declared) if declared else {}
         return {name: Accepted(*(d if type(d) is tuple else (d,))) for name, d in declared.items()}
 
-    @property
+    @cached_property
     def outputs(self) -> int:
         """The number of results; 0 when it varies from call to call."""
         text = annotation_text(self.declared.__annotations__.get("return", "Tensor"))
