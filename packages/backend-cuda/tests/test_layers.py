@@ -136,6 +136,16 @@ def test_packed_sequences_where_tensors_are_made_on_the_device():
     assert padded[:, :, 0].tolist() == [[1.0, 1.0], [0.0, 1.0], [0.0, 1.0]]
 
 
+@pytest.mark.parametrize("shape", [(30, 4, 50, 4), (9, 4, 5000)], ids=str)
+def test_nothing_is_left_of_constant_channels(shape):
+    x, bias = tenfold.full(shape, 1000.1, device="cuda"), tenfold.tensor([0.5, -1.0, 2.0, 0.0], device="cuda")
+    expected = bias.view(4, *[1] * (len(shape) - 2)).expand(shape)
+    for layout in (x, x.movedim(1, -1).contiguous().movedim(-1, 1)):
+        for found in (F.batch_norm(layout, None, None, None, bias, True), F.instance_norm(layout, None, None, None, bias),
+                      F.group_norm(layout, 2, None, bias)):  # fmt: skip
+            assert tenfold.equal(found, expected)
+
+
 def test_sums_of_several_programs(monkeypatch):
     monkeypatch.setattr(summing, "SHORT", 1024)
     monkeypatch.setattr(summing, "PROGRAMS", 3)
