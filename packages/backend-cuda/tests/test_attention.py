@@ -155,7 +155,7 @@ def test_a_mask_of_another_size_is_refused_before_it_is_read(shape):
     query, key = tenfold.zeros(2, 1, 4, 8, device="cuda"), tenfold.zeros(2, 1, 6, 8, device="cuda")
     for mask in (tenfold.zeros(shape, device="cuda"), tenfold.ones(shape, dtype=tenfold.bool, device="cuda")):
         for options in ({}, {"dropout_p": 0.5}, {"enable_gqa": True}):
-            with pytest.raises(RuntimeError, match="size of tensor|broadcast"):
+            with pytest.raises(RuntimeError, match=r"size of tensor|broadcast"):
                 F.scaled_dot_product_attention(query, key, key, mask, **options)
     if shape == (4, 5):
         with pytest.raises(RuntimeError, match="size of tensor"):

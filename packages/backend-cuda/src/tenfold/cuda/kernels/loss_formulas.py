@@ -29,8 +29,7 @@ KINDS: dict[str, tuple[str, str]] = {
     ),
     "logits": (f"(1.0 - y) * x + ({SOFTPLUS})", f"{SIGMOID} - y"),
     "labels": (  # as PyTorch writes it: only at an infinite input is it another number than that of logits
-        "m = math.log1p(math.exp(-tl.abs(x)))\nu = tl.where((x < 0) | (x != x), x, 0.0)\nv = tl.where(x > 0, x, 0.0)\n"
-        "y * (m - u) + (1.0 - y) * (m + v)",
+        f"y * ({SOFTPLUS}) + (1.0 - y) * (math.log1p(math.exp(-tl.abs(x))) + tl.where(x > 0, x, 0.0))",
         f"{SIGMOID} - y",
     ),
     "positive_logits": (  # with a weight for what is positive

@@ -6,8 +6,8 @@ from typing import Any
 
 from tenfold.cuda.attaching import kernel
 from tenfold.cuda.kernels.elementwise import run
-from tenfold.cuda.kernels.summing import total
 from tenfold.cuda.kernels.handwritten import FLOATS
+from tenfold.cuda.kernels.summing import total
 from tenfold.dispatch.operators import op
 
 
