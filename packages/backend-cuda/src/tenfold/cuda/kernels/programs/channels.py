@@ -80,8 +80,8 @@ def channel_norm(
         number = tl.where(k < shares, tl.minimum(count - k * share, share), 0).to(wide)
         means = tl.load(means_ptr + k * channels + c[None, :], mask, other=0.0)
         squares = tl.load(squares_ptr + k * channels + c[None, :], mask, other=0.0)
-        mean = tl.sum(means * number, 0) / count
-        mean = mean + tl.sum(tl.where(mask, means - mean[None, :], 0.0) * number, 0) / count
+        origin = tl.load(means_ptr + c, kept, other=0.0)  # of the first share, which all threads round alike
+        mean = origin + tl.sum(tl.where(mask, means - origin[None, :], 0.0) * number, 0) / count
         apart = tl.where(mask, means - mean[None, :], 0.0)
         var = (tl.sum(squares, 0) + tl.sum(apart * apart * number, 0)) / count
     rstd = 1.0 / tl.sqrt(var + eps)
