@@ -77,7 +77,7 @@ def gan(name: str) -> Case:
 
 
 GAN = "--batchSize 2 --ngf 2 --ndf 2 --nz 4 --manualSeed 1 --workers 1"
-ADDER = "--trainer.max_iters=3 --trainer.batch_size=4 --trainer.num_workers=0"
+ADDER = "--data.ndigit=1 --trainer.max_iters=3 --trainer.batch_size=4 --trainer.num_workers=0"
 SMALL = "--epochs 1 --batch-size 16 --log-interval 1"
 MODELS = (
     "bert gpt2 llama t5 vit bert_mlm roberta distilbert gpt_neox opt mistral qwen2 gemma mixtral phi mamba bart resnet "
@@ -98,7 +98,7 @@ CASES = [
     example("gcn", "--epochs 2 --val-every 1", "loss(?:_train|_val)?:? {}", stubs=["requests"]),
     example(
         "super_resolution",
-        "--upscale_factor 2 --batchSize 8 --testBatchSize 2 --nEpochs 1 --accel --threads 1",
+        "--upscale_factor 8 --batchSize 8 --testBatchSize 2 --nEpochs 1 --accel --threads 1",
         data=[("bsds", "dataset")],
     ),
     example("regression", "", ""),

@@ -150,6 +150,18 @@ def test_keys_that_a_program_has_expanded_itself(shape):
     assert_close(got, expected)
 
 
+@pytest.mark.parametrize("shape", [(4, 5), (3, 6), (3, 4, 6), (4, 2, 4, 6), (2, 2, 1, 6)], ids=str)
+def test_a_mask_of_another_size_is_refused_before_it_is_read(shape):
+    query, key = tenfold.zeros(2, 1, 4, 8, device="cuda"), tenfold.zeros(2, 1, 6, 8, device="cuda")
+    for mask in (tenfold.zeros(shape, device="cuda"), tenfold.ones(shape, dtype=tenfold.bool, device="cuda")):
+        for options in ({}, {"dropout_p": 0.5}, {"enable_gqa": True}):
+            with pytest.raises(RuntimeError, match=r"size of tensor|broadcast"):
+                F.scaled_dot_product_attention(query, key, key, mask, **options)
+    if shape == (4, 5):
+        with pytest.raises(RuntimeError, match="size of tensor"):
+            tenfold.op.fused_attention(query, key, key, mask, False, None)
+
+
 def test_what_kernels_do_not_serve_goes_another_way():
     compare(SIZES["one block"], tenfold.float64)
     compare(((3, 300),) * 3)

@@ -14,6 +14,8 @@ from tenfold.cuda.kernels import group_norm, norm, summing
 from tenfold.dispatch.devices import AcceleratorError
 from tenfold.nn import functional as F
 
+INF, NAN = math.inf, math.nan
+
 F32, F64, HALF = tenfold.float32, tenfold.float64, tenfold.bfloat16
 
 
@@ -83,6 +85,65 @@ def test_losses_of_what_hurts():
     for reduction, value in (("sum", 0.0), ("mean", nan)):
         found = F.mse_loss(tenfold.zeros(0, 3, device="cuda"), tenfold.zeros(0, 3, device="cuda"), reduction=reduction)
         np.testing.assert_equal(found.item(), value)
+
+
+def test_labels_at_infinite_scores():
+    x = tenfold.tensor([[-INF, INF, 2.0, NAN], [INF, -INF, -3.0, 0.0]])
+    for y in (1.0, 0.0, 0.25):
+        labels = tenfold.full((2, 4), y)
+        for column in range(4):  # a loss is a row's mean
+            one = slice(column, column + 1)
+
+            def call(x, labels=labels, one=one):
+                return F.multilabel_soft_margin_loss(x[:, one], labels.to(x.device)[:, one], reduction="none")
+
+            for expected, got in both(call, x):
+                assert_close(got, expected)
+
+
+@pytest.mark.parametrize("dtype", [tenfold.float32, tenfold.bfloat16], ids=lambda d: d.name)
+def test_entropies_whose_targets_want_a_gradient_too(dtype):
+    p = tenfold.tensor([0.0, 1.0, 0.5, 1e-7, 0.25], dtype=dtype)
+    y = tenfold.tensor([0.0, 1.0, 0.5, 0.25, 1.0], dtype=dtype)
+    found = []
+    for device in ("cpu", "cuda"):
+        x, t = (v.to(device).requires_grad_() for v in (p, y))
+        positive = tenfold.full((1,), 3.0, dtype=dtype, device=device)
+        ended = F.binary_cross_entropy(x, t, reduction="none")
+        results = [ended, *tenfold.autograd.grad(ended.sum(), (x,))]
+        for weight in (None, positive):
+            scores = (100 * x - 40).detach().requires_grad_()
+            loss = F.binary_cross_entropy_with_logits(scores, t, reduction="none", pos_weight=weight)
+            results += [loss, *tenfold.autograd.grad(loss, (scores, t), tenfold.full_like(loss, INF))]
+        found.append(results)
+    for expected, got in zip(*found, strict=True):
+        assert_close(got, expected)
+
+
+def test_rows_of_one_huge_number():
+    x, y = tenfold.tensor([[1e30], [-2.0], [0.0]]), tenfold.tensor([[2.0], [1e30], [1.0]])
+    for call in (F.cosine_similarity, F.pairwise_distance):
+        for expected, got in both(call, x, y):
+            assert_close(got, expected)
+
+
+def test_packed_sequences_where_tensors_are_made_on_the_device():
+    with tenfold.device("cuda"):
+        packed = nn.utils.rnn.pack_padded_sequence(tenfold.ones(3, 2, 4), [1, 3], enforce_sorted=False)
+        assert (packed.batch_sizes.device.type, packed.data.device.type) == ("cpu", "cuda")
+        padded, lengths = nn.utils.rnn.pad_packed_sequence(packed)
+    assert (lengths.device.type, lengths.tolist(), padded.device.type) == ("cpu", [1, 3], "cuda")
+    assert padded[:, :, 0].tolist() == [[1.0, 1.0], [0.0, 1.0], [0.0, 1.0]]
+
+
+@pytest.mark.parametrize("shape", [(30, 4, 50, 4), (9, 4, 5000)], ids=str)
+def test_nothing_is_left_of_constant_channels(shape):
+    x, bias = tenfold.full(shape, 1000.1, device="cuda"), tenfold.tensor([0.5, -1.0, 2.0, 0.0], device="cuda")
+    expected = bias.view(4, *[1] * (len(shape) - 2)).expand(shape)
+    for layout in (x, x.movedim(1, -1).contiguous().movedim(-1, 1)):
+        for found in (F.batch_norm(layout, None, None, None, bias, True), F.instance_norm(layout, None, None, None, bias),
+                      F.group_norm(layout, 2, None, bias)):  # fmt: skip
+            assert tenfold.equal(found, expected)
 
 
 def test_sums_of_several_programs(monkeypatch):

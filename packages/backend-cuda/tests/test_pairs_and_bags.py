@@ -108,6 +108,14 @@ def test_distances_of_all_pairs(p, dtype):
         same_seconds(lambda x, y: tenfold.cdist(x, y, p), drawn((4, 3), F64), drawn((5, 3), F64, 1))
 
 
+@pytest.mark.parametrize("dtype", [tenfold.bfloat16, tenfold.float16], ids=lambda d: d.name)
+def test_the_largest_difference_is_found_again_in_half_precision(dtype):
+    x, y = drawn((2, 9, 5), dtype), drawn((2, 4, 5), dtype, 1)
+    for call, given in ((lambda x, y: tenfold.cdist(x, y, inf), (x, y)), (lambda x: F.pdist(x, inf), (x[0],))):
+        for expected, got in both(call, *given):
+            assert_close(got, expected)
+
+
 @DTYPES
 def test_distances_by_a_product(dtype):
     x, y = drawn((2, 30, 9), dtype), drawn((2, 8, 9), dtype, 1)

@@ -79,6 +79,13 @@ BAD: dict[str, tuple[list[Any], dict[str, Any]]] = {
     "lengths of key and value": ([(2, 4, 8), (2, 6, 8), (2, 5, 8)], {}),
     "one dimension": ([(8,), (6, 8), (6, 8)], {}),
     "mask of another size": ([(2, 4, 8), (2, 6, 8), (2, 6, 8)], {"attn_mask": (4, 5)}),
+    "mask of more batches": ([(1, 4, 8), (1, 6, 8), (1, 6, 8)], {"attn_mask": (3, 4, 6)}),
+    "mask of more dimensions": ([(2, 4, 8), (2, 6, 8), (2, 6, 8)], {"attn_mask": (3, 2, 4, 6), "dropout_p": 0.5}),
+    "mask of more queries": ([(2, 1, 1, 8), (2, 1, 6, 8), (2, 1, 6, 8)], {"attn_mask": (4, 6)}),
+    "mask of more heads, in groups": (
+        [(1, 2, 4, 8), (1, 1, 6, 8), (1, 1, 6, 8)],
+        {"attn_mask": (1, 4, 4, 6), "enable_gqa": True},
+    ),
     "heads without enable_gqa": ([(2, 6, 4, 8), (2, 2, 4, 8), (2, 2, 4, 8)], {}),
     "heads that do not divide": ([(2, 6, 4, 8), (2, 4, 4, 8), (2, 4, 4, 8)], {"enable_gqa": True}),
 }

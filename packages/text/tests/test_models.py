@@ -189,6 +189,14 @@ def test_older_files(tmp_path):
     assert read.unused_keys == []
 
 
+def test_a_folder_is_read_to_where_tensors_are_made(tmp_path):
+    gpt2().save_pretrained(tmp_path)
+    with tenfold.device("meta"):
+        read, placed = (GPT2LMHeadModel.from_pretrained(tmp_path, device=device) for device in (None, "cpu"))
+    assert {t.device.type for t in read.state_dict().values()} == {"meta"}
+    assert {t.device.type for t in placed.state_dict().values()} == {"cpu"}
+
+
 def test_files_of_the_base_alone_and_with_another_task(tmp_path):
     given = gpt2()
     given.save_pretrained(tmp_path)

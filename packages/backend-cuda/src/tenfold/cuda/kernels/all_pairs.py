@@ -12,7 +12,7 @@ from typing import Any
 from tenfold.cuda import runtime
 from tenfold.cuda.attaching import kernel
 from tenfold.cuda.kernels.elementwise import run
-from tenfold.cuda.kernels.handwritten import F64, FLOATS, Handwritten, contiguous, start
+from tenfold.cuda.kernels.handwritten import F32, F64, FLOATS, Handwritten, contiguous, start
 from tenfold.cuda.kernels.matmul import product as multiplied
 from tenfold.cuda.kernels.planes import power
 from tenfold.cuda.kernels.sums import zeros
@@ -52,9 +52,13 @@ def fused_distances(x1: Any, x2: Any, p: float, product: bool) -> Any:
         return NotImplemented
     if product:
         return NotImplemented if x2 is None or x1.dtype.itemsize < 4 else _of_products(contiguous(x1), contiguous(x2))
+    return _lengths(x1, x2, p, sizes, x1.dtype)
+
+
+def _lengths(x1: Any, x2: Any, p: float, sizes: tuple[int, int, int, int], dtype: Any) -> Any:
     (batches, P, R, M), now, own = sizes, runtime.current(), x2 is None
     index = now.index_of(x1)
-    out = now.empty((P * (P - 1) // 2,) if own else (*x1.shape[:-2], P, R), x1.dtype, index)
+    out = now.empty((P * (P - 1) // 2,) if own else (*x1.shape[:-2], P, R), dtype, index)
     found = program("distances", P, R, M, p, own, x1.dtype == F64)
     constants = dict(found.fixed)
     down, across = -(-P // constants["ROWS"]), -(-R // constants["COLUMNS"])
@@ -97,6 +101,8 @@ def fused_distances_grad(grad: Any, x1: Any, x2: Any, result: Any, p: float, pro
     index = now.index_of(x1)
     if p == 0:
         return zeros(x1.shape, x1.dtype, index)
+    if p == inf and x1.dtype.itemsize == 2:  # whose rounded distances are no difference's magnitude
+        result = _lengths(x1, x2, p, sizes, F32)
     g, r = (_batched(x, own) for x in (grad, result))
     if product and x1.dtype.itemsize > 2 and batches < 2**16:
         return _gradient_of_products(g, contiguous(x1), contiguous(x2), r, sizes, index)

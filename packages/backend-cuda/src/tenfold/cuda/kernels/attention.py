@@ -29,11 +29,13 @@ REGISTERS = 255  # of its threads at most: without a limit the assembler gives t
 
 
 def _mask(mask: Any, query: Any, keys: int, grouped: bool) -> tuple[Any, tuple[int, int, int, int]] | None:
-    """(the mask, its strides along batch, head, query and key); None where heads of it do not lie at equal distances."""
+    """(the mask, its strides along batch, head, query and key); None where its sizes do not fit, or its heads lie unevenly."""
     shape = (*query.shape[:-1], keys)
     if mask.ndim > len(shape):
         return None
     sizes = (1,) * (len(shape) - mask.ndim) + mask.shape
+    if any(n not in (1, m) for n, m in zip(sizes, shape)):
+        return None  # which the body refuses
     own = (0,) * (len(shape) - mask.ndim) + tuple(s // mask.dtype.itemsize for s in mask.strides)
     strides = [0 if n == 1 else s for n, s in zip(sizes, own)]
     lead = list(zip(shape[:-2], strides[:-2]))

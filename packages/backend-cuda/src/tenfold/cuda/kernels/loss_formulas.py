@@ -28,6 +28,10 @@ KINDS: dict[str, tuple[str, str]] = {
         "m = (1.0 - x) * x\nmath.div_rn(x - y, tl.where((m > 1e-12) | (m != m), m, 1e-12))",
     ),
     "logits": (f"(1.0 - y) * x + ({SOFTPLUS})", f"{SIGMOID} - y"),
+    "labels": (  # as PyTorch writes it: only at an infinite input is it another number than that of logits
+        f"y * ({SOFTPLUS}) + (1.0 - y) * (math.log1p(math.exp(-tl.abs(x))) + tl.where(x > 0, x, 0.0))",
+        f"{SIGMOID} - y",
+    ),
     "positive_logits": (  # with a weight for what is positive
         f"(1.0 - y) * x + ({SOFTPLUS}) * ((p - 1.0) * y + 1.0)",
         f"(p * y + 1.0 - y) * {SIGMOID} - p * y",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from math import prod, sqrt
+from math import sqrt
 from typing import Any
 
 import tenfold as tf
@@ -204,10 +204,11 @@ def scaled_dot_product_attention(
     if not lead == key._array.shape[:-2] == value._array.shape[:-2]:
         lead = broadcast_shapes("scaled_dot_product_attention", [x.shape[:-2] for x in (query, key, value)])
         query, key, value = (x.expand(*lead, *x.shape[-2:]) for x in (query, key, value))
-    wide = attn_mask is not None and prod(attn_mask.shape[:-2]) > 1 and len(attn_mask.shape) - 2 > len(lead)
-    if dropout_p == 0.0 and not wide and (attn_mask is None or attn_mask._node is None):
+    if attn_mask is not None:
+        _check_mask_size(query, key, attn_mask)
+    if dropout_p == 0.0 and (attn_mask is None or attn_mask._node is None):
         return fused_attention(query, key, value, attn_mask, is_causal, scale)[0]
-    if not wide and (words := attention_words(query, key, value, attn_mask)) is not None:
+    if (words := attention_words(query, key, value, attn_mask)) is not None:
         return fused_dropped_attention(query, key, value, attn_mask, words, dropout_p, is_causal, scale)[0]
     weights = attention_weights(attention_scores(query, key, attn_mask, is_causal, scale))
     return tf.matmul(tf.dropout(weights, dropout_p, True) if dropout_p > 0.0 else weights, value)
@@ -232,8 +233,10 @@ def _in_groups(query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None, d
         return None
     if not query.shape[:-3] == key.shape[:-3] == value.shape[:-3] or value.shape[-3] != heads:
         return None
-    if mask is not None and (mask._node is not None or mask.ndim > len(query.shape)):
-        return None
+    if mask is not None:
+        _check_mask_size(query, key, mask)
+        if mask._node is not None:
+            return None
     group = query.shape[-3] // heads
     k, v = (x.unsqueeze(-3).expand(*x.shape[:-2], group, *x.shape[-2:]) for x in (key, value))
     if mask is not None and mask.ndim > 2:
@@ -271,4 +274,14 @@ def _check(query: Tensor, key: Tensor, value: Tensor, attn_mask: Any, is_causal:
         raise RuntimeError(
             f"scaled_dot_product_attention: Expected attn_mask dtype to be bool or float or to match query dtype, but got "
             f"attn_mask.dtype: {attn_mask.dtype.name} and query.dtype: {query.dtype.name} instead."
+        )
+
+
+def _check_mask_size(query: Tensor, key: Tensor, mask: Tensor) -> None:
+    """A mask is added to the scores in place: it may not widen them."""
+    scores = *query.shape[:-1], key.shape[-2]
+    if (widest := broadcast_shapes("scaled_dot_product_attention", [scores, mask.shape])) != scores:
+        raise RuntimeError(
+            f"scaled_dot_product_attention: attn_mask must broadcast to the scores (*, T, S), {list(scores)}, got "
+            f"{list(mask.shape)}: output with shape {list(scores)} doesn't match the broadcast shape {list(widest)}"
         )

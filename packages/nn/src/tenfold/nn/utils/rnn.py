@@ -143,14 +143,14 @@ def pack_padded_sequence(input: Tensor, lengths: Any, batch_first: bool = False,
     steps = input.transpose(0, 1) if batch_first else input
     sorted_indices = None
     if not enforce_sorted:
-        order = tenfold.as_tensor(counts, dtype=tenfold.int64).sort(descending=True).indices
+        order = tenfold.tensor(counts, dtype=tenfold.int64, device="cpu").sort(descending=True).indices
         counts = [counts[i] for i in order.tolist()]
         sorted_indices = order.to(input.device)
         steps = steps.index_select(1, sorted_indices)
     _check_lengths(counts, steps.size(1))
     batch_sizes = [sum(length > t for length in counts) for t in range(max(counts))]
     data = tenfold.cat([steps[t, :size] for t, size in enumerate(batch_sizes)])
-    return PackedSequence(data, tenfold.tensor(batch_sizes, dtype=tenfold.int64), sorted_indices, None)
+    return PackedSequence(data, tenfold.tensor(batch_sizes, dtype=tenfold.int64, device="cpu"), sorted_indices, None)
 
 
 def _check_lengths(counts: list[int], batch: int) -> None:
@@ -189,7 +189,7 @@ def pad_packed_sequence(
         padded = tenfold.cat([tenfold.stack(rows), data.new_full(missing, padding_value)])
     else:
         padded = tenfold.stack(rows)
-    lengths = tenfold.tensor([sum(size > b for size in sizes) for b in range(batch)], dtype=tenfold.int64)
+    lengths = tenfold.tensor([sum(size > b for size in sizes) for b in range(batch)], dtype=tenfold.int64, device="cpu")
     padded = padded.transpose(0, 1) if batch_first else padded
     if sequence.unsorted_indices is not None:
         padded = padded.index_select(0 if batch_first else 1, sequence.unsorted_indices)

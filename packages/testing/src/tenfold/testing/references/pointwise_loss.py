@@ -24,6 +24,7 @@ KINDS: dict[str, Any] = {
     "bent": lambda x, t, third, a, b: b / a * huber(x, t, a),
     "binary": lambda x, t, third, a, b: cross_entropy_of(x, t),
     "logits": lambda x, t, third, a, b: with_logits(x, t, third),
+    "labels": lambda x, t, third, a, b: with_logits(x, t, third),
     "divergence": lambda x, t, third, a, b: kl_div(x, t, "none"),
     "log_divergence": lambda x, t, third, a, b: kl_div(x, t, "none", log_target=True),
     "soft_margin": lambda x, t, third, a, b: np.logaddexp(0, -t * x),

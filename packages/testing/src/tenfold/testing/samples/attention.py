@@ -47,7 +47,6 @@ def _attention(make: Make) -> Iterator[Sample]:
     q, k, v = make(2, 4, 3, 2), make(2, 2, 3, 2), make(2, 2, 3, 2)
     yield Sample(q, k, v, enable_gqa=True, note="fewer heads of keys and values")
     yield Sample(make(2, 3, 2), make(3, 2), make(1, 3, 2), note="broadcast")
-    yield Sample(make(3, 2), make(3, 2), make(3, 2), make(2, 3, 3), note="a mask of more dimensions")
     yield Sample(*_three(make, SIZES[2], "transposed"), note="strided memory")
 
 
@@ -119,6 +118,8 @@ def _attention_errors(make: Make) -> Iterator[ErrorSample]:
     yield ErrorSample(q, k.to(tenfold.float64), v, error=RuntimeError, match="same dtype")
     yield ErrorSample(q, k, v, make(3, 2), is_causal=True, error=RuntimeError, match="is_causal")
     yield ErrorSample(q, k, v, make.ints(3, 2, low=0, high=2), error=RuntimeError, match="attn_mask")
+    yield ErrorSample(q, k, v, make(2, 3), error=RuntimeError, match="size of tensor")
+    yield ErrorSample(q, k, v, make(2, *q.shape[:-1], k.shape[-2]), error=RuntimeError, match="broadcast")
     yield ErrorSample(make(2, 3, 3, 2), make(2, 2, 3, 2), make(2, 2, 3, 2), enable_gqa=True, error=RuntimeError, match="heads")
 
 

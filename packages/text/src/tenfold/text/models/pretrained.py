@@ -66,7 +66,8 @@ class PretrainedModel(Worded):
         new, and a warning names them; so are those of other shapes with `ignore_mismatched_sizes`. `config` stands in for that
         of the folder, `changes` are entries of it, such as `num_labels=5`. `dtype` (or
         `torch_dtype`) is one, its name, or "auto" for that of the configuration; by default the default dtype. With `mmap`
-        parameters of that dtype stay in the files until they are used, so that these may be larger than the memory.
+        parameters of that dtype stay in the files until they are used, so that these may be larger than the memory. `device` is
+        the default one where it is not given.
 
         Raises: FileNotFoundError naming the missing file; RuntimeError for weights of other shapes, or where nothing fits;
         TypeError for an entry or a dtype that there is not.
@@ -84,7 +85,7 @@ class PretrainedModel(Worded):
             model._add_new(cls(config), missing)
         if (home / GENERATION).is_file():
             model.generation_config = read_json(home / GENERATION)
-        return (model if device is None else model.to(device)).eval()
+        return model.to(tenfold.get_default_device() if device is None else device).eval()
 
     def load_parts(
         self,

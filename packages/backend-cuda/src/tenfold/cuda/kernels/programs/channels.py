@@ -40,15 +40,17 @@ def channel_moments(
         place = ((j // length).to(tl.int64) * x_n + (j % length) * x_l)[:, None] + c.to(tl.int64)[None, :] * x_c
         total += tl.load(x_ptr + place, mask, other=0.0).to(wide)
     mean = tl.sum(total, 0) / (end - first)
+    lefts = tl.zeros([ROWS, COLUMNS], wide)  # what rounding the mean leaves over: of a constant channel nothing must be left
     squares = tl.zeros([ROWS, COLUMNS], wide)
     for start in range(0, share, ROWS):
         j = first + start + tl.arange(0, ROWS)
         mask = (j < end)[:, None] & (c < channels)[None, :]
         place = ((j // length).to(tl.int64) * x_n + (j % length) * x_l)[:, None] + c.to(tl.int64)[None, :] * x_c
         x = tl.where(mask, tl.load(x_ptr + place, mask, other=0.0).to(wide) - mean[None, :], 0.0)
+        lefts += x
         squares += x * x
     at = tl.program_id(1) * channels + c
-    tl.store(mean_ptr + at, mean, c < channels)
+    tl.store(mean_ptr + at, mean + tl.sum(lefts, 0) / (end - first), c < channels)
     tl.store(square_ptr + at, tl.sum(squares, 0), c < channels)
 
 
@@ -78,7 +80,8 @@ def channel_norm(
         number = tl.where(k < shares, tl.minimum(count - k * share, share), 0).to(wide)
         means = tl.load(means_ptr + k * channels + c[None, :], mask, other=0.0)
         squares = tl.load(squares_ptr + k * channels + c[None, :], mask, other=0.0)
-        mean = tl.sum(means * number, 0) / count
+        origin = tl.load(means_ptr + c, kept, other=0.0)  # of the first share, which all threads round alike
+        mean = origin + tl.sum(tl.where(mask, means - origin[None, :], 0.0) * number, 0) / count
         apart = tl.where(mask, means - mean[None, :], 0.0)
         var = (tl.sum(squares, 0) + tl.sum(apart * apart * number, 0)) / count
     rstd = 1.0 / tl.sqrt(var + eps)

@@ -25,7 +25,8 @@ def group_norm(
     number = tl.where(k < shares, tl.minimum(size - k * share, share), 0).to(wide)
     means = tl.load(means_ptr + k.to(tl.int64) * rows + r, k < shares, other=0.0)
     squares = tl.load(squares_ptr + k.to(tl.int64) * rows + r, k < shares, other=0.0)
-    mean = tl.sum(means * number, 0) / size
+    origin = tl.load(means_ptr + r)  # of the first share, which all threads round alike
+    mean = origin + tl.sum(tl.where(k < shares, means - origin, 0.0) * number, 0) / size
     apart = tl.where(k < shares, means - mean, 0.0)
     rstd = 1.0 / tl.sqrt((tl.sum(squares, 0) + tl.sum(apart * apart * number, 0)) / size + eps)
     if tl.program_id(1) == 0:

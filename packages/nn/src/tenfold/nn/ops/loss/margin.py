@@ -174,9 +174,9 @@ def multilabel_soft_margin_loss(
     tensor(0.6931)
     """
     reduction = reduction_of("multilabel_soft_margin_loss", size_average, reduce, reduction)
-    if target.dtype is input.dtype and input.dim() and in_one_pass("logits", input, target, weight):
+    if target.dtype is input.dtype and input.dim() and in_one_pass("labels", input, target, weight):
         parts = divisor(input, reduction) * (input.shape[-1] if reduction == "sum" else 1)
-        losses = fused_pointwise_loss(input, target, weight, None, "logits", 0.0, 0.0, parts)
+        losses = fused_pointwise_loss(input, target, weight, None, "labels", 0.0, 0.0, parts)
         return losses if parts else losses.mean(-1)
     losses = -(target * tf.logsigmoid(input) + (1 - target) * tf.logsigmoid(-input))
     if weight is not None:

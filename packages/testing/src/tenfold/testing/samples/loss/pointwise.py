@@ -19,6 +19,7 @@ KINDS: dict[str, tuple[Domain, Domain, Domain | None, float, float]] = {
     "bent": (LEFT, RIGHT, None, 5.0, 2.0),
     "binary": (PROBABILITY, PROBABILITY, None, 0.0, 0.0),
     "logits": (ANY, PROBABILITY, POSITIVE, 0.0, 0.0),
+    "labels": (ANY, PROBABILITY, None, 0.0, 0.0),
     "divergence": (ANY, PROBABILITY, None, 0.0, 0.0),
     "log_divergence": (ANY, ANY, None, 0.0, 0.0),
     "soft_margin": (ANY, ANY, None, 0.0, 0.0),
