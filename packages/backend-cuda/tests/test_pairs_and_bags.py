@@ -135,7 +135,7 @@ def test_infinite_gradients_of_equal_rows_and_no_pairs():
 
 
 @DTYPES
-@pytest.mark.parametrize("p", [1, 1.5, 2])
+@pytest.mark.parametrize("p", [0.5, 1, 1.5, 2, inf])
 def test_rows_over_their_norms_and_limited_norms(p, dtype):
     scale, eps = (32, 1e-12) if dtype is HALF else (8, 0.5)
     layouts = (lambda x: x, lambda x: x.transpose(0, -1).contiguous().transpose(0, -1), lambda x: x.flip(0)[..., ::2])
@@ -170,7 +170,7 @@ def test_local_response_norm(dtype):
 
 def test_norms_of_what_hurts():
     edges = tenfold.tensor([*EDGES, [0, 0, 0], [1, 0, 0], [0.5, 0, 0], [1e30, 1e30, 0]])
-    for p in (1, 2):
+    for p in (1, 2, inf):
         for expected, got in both(lambda x, p=p: F.normalize(x, p), edges[:-1]):
             assert_close(got, expected, 8, p)
         for expected, got in both(lambda x, p=p: tenfold.renorm(x, p, 0, 1.0), edges):
