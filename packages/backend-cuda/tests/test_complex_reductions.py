@@ -1,4 +1,4 @@
-"""Reductions and scans of complex numbers by one kernel each, against the CPU; the extremes and covariances that are few launches."""
+"""Reductions and scans of complex numbers by one kernel each, against the CPU; both extremes at once; covariances."""
 
 from __future__ import annotations
 
@@ -143,7 +143,7 @@ def test_both_extremes():
     large = tenfold.tensor(np.array([2**64 - 1, 0, 2**63], np.uint64)).cuda().aminmax()
     assert (large.min.item(), large.max.item()) == (0, 2**64 - 1)
     for wrong in (
-        lambda t: t[:0].aminmax(), lambda t: t.aminmax(dim=2), lambda t: t.aminmax(dim=()), lambda t: t.to(tenfold.cfloat).aminmax()
+        lambda t: t[:0].aminmax(), lambda t: t.aminmax(dim=2), lambda t: t.aminmax(dim=()), lambda t: t.cfloat().aminmax()
     ):  # fmt: skip
         with pytest.raises((RuntimeError, IndexError, TypeError)):
             wrong(x.cuda())
@@ -162,10 +162,11 @@ def test_covariances(dtype):
     x = tenfold.tensor(np.random.default_rng(3).standard_normal((4, 30))).to(getattr(tenfold, dtype))
     x[3, 2] = INF
     weights = tenfold.arange(30)
-    for view in (lambda t: t[:3], lambda t: t[1:, ::2], lambda t: t[:, :3].t(), lambda t: t[0], lambda t: t[:2, :2], lambda t: t[0, 1]):
+    views = lambda t: (t[:3], t[1:, ::2], t[:, :3].t(), t[0], t[:2, :2], t[0, 1])  # noqa: E731
+    for here, there in zip(views(x), views(x.cuda()), strict=True):
         for call in (tenfold.cov, tenfold.corrcoef, lambda t: tenfold.cov(t, correction=0)):
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")  # of a single observation
-                same(call(view(x.cuda())), call(view(x)), rtol)
+                same(call(there), call(here), rtol)
     same(tenfold.cov(x[:2].cuda(), fweights=weights.cuda()), tenfold.cov(x[:2], fweights=weights), rtol)
     assert tenfold.corrcoef(x[:2].cuda()).diagonal().abs().max().item() <= 1

@@ -204,6 +204,23 @@ def test_bags_and_the_gradients_of_their_table(mode, dtype):
                     assert_close(got, expected, 16 if dtype is HALF else 4, (V, options, offsets, last))
 
 
+@pytest.mark.parametrize("mode", ["sum", "mean"])
+def test_sparse_gradients_of_bags(mode):
+    pytest.importorskip("tenfold.sparse")
+    flat = whole((11,), 6, 1).to(tenfold.int32)
+    cases = ([0, 3, 3, 8], {}), ([0, 3, 11], {"include_last_offset": True}), ([0, 4], {"padding_idx": 1}), ([0], {})
+    for offsets, options in cases:
+        found = []
+        for device in ("cpu", "cuda"):
+            w, starts = drawn((6, 5)).to(device).requires_grad_(), tenfold.tensor(offsets, dtype=tenfold.int32, device=device)
+            out = F.embedding_bag(flat.to(device), w, starts, mode=mode, sparse=True, **options)
+            out.backward(drawn(tuple(out.shape), F32, 9).to(device))
+            assert w.grad.is_sparse
+            found.append((out, w.grad.to_dense()))
+        for expected, got in zip(*found, strict=True):
+            assert_close(got, expected, 4, (offsets, options))
+
+
 def test_bags_with_factors_and_in_a_fixed_order():
     w, flat, offsets, factors = drawn((6, 5), F64), whole((11,), 6), tenfold.tensor([0, 3, 3, 8]), drawn((11,), F64, 3)
     for options in ({}, {"padding_idx": 1}, {"include_last_offset": True}):

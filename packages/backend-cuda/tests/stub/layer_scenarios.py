@@ -122,6 +122,8 @@ def case_bags_are_a_launch_and_wait_for_no_offsets():
     work = trained(lambda w: F.embedding_bag(flat, w, starts, scale_grad_by_freq=True), (10, 32))
     assert len(work.launches) <= 4, work.names
     table = array(10, 32)
+    for mode in ("sum", "mean"):
+        quiet(stub.settled(lambda mode=mode: F.embedding_bag(flat, table, starts, mode=mode, sparse=True)))
     work = quiet(stub.settled(lambda: F.embedding(flat, table, max_norm=1.0)))
     assert len(work.launches) <= 4, work.names
 

@@ -194,9 +194,9 @@ class Plan:
         parts = min(next(n for n in (1, *PARTS) if n >= tile.parts), max(last // tile.rows, 1))
         fixed = {
             "MAP": fold.map, "FOLD": fold.fold, "END": fold.end, "LEAST": fold.least, "AT": fold.at,
-            "PAIRED": fold.paired, "FROM_ZERO": int(x.dtype.name == "uint64" and real == "i64"), "REAL": real, "LANE": lane, "TOTAL": total,
-            "INDEX": index, "KDIMS": len(kept.sizes), "RDIMS": max(len(reduced.sizes), 1), "UNIT": unit, "EACH": each,
-            "FLAT": int(tile.flat), "PARTS": parts, "ONCE": int(tile.share == 1), "DOUBLE": int(x.dtype == F64),
+            "PAIRED": fold.paired, "FROM_ZERO": int(x.dtype.name == "uint64" and real == "i64"), "REAL": real, "LANE": lane,
+            "TOTAL": total, "INDEX": index, "KDIMS": len(kept.sizes), "RDIMS": max(len(reduced.sizes), 1), "UNIT": unit,
+            "EACH": each, "FLAT": int(tile.flat), "PARTS": parts, "ONCE": int(tile.share == 1), "DOUBLE": int(x.dtype == F64),
             "ROWS": tile.rows, "BLOCK": tile.block,
         }  # fmt: skip
         self.kernel = Handwritten("reduction", tuple(fixed.items()), tile.warps, by_address=True)

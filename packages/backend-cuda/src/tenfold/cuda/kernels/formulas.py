@@ -198,7 +198,8 @@ SCIENTIFIC = {name: _floating(text, operands) for name, (text, operands) in SPEC
 PARTS = {
     "cross_component": _floating("math.mul_rn(x, y) - math.mul_rn(z, w)", "xyzw"),
     "correlation": _floating(
-        "m = math.div_rn(math.div_rn(x, math.sqrt_rn(y)), math.sqrt_rn(z))\ntl.where(m > 1, 1.0, tl.where(m < -1, -1.0, m))", "xyz"
+        "m = math.div_rn(math.div_rn(x, math.sqrt_rn(y)), math.sqrt_rn(z))\ntl.where(m > 1, 1.0, tl.where(m < -1, -1.0, m))",
+        "xyz",
     ),
 }
 # A copy into another dtype or layout.

@@ -16,6 +16,7 @@ from tenfold.cuda.kernels.sums import pairs
 from tenfold.dispatch.shape_rules import wrap_dim
 
 ENOUGH = 256  # programs that keep a GPU busy: from there on lines are not divided
+SLOW = 256  # elements at a time of a scan whose steps are long
 FEWEST = 4  # blocks of a line that is divided
 
 
@@ -69,7 +70,9 @@ class Plan:
         real = "fp64" if x.dtype == F64 or scan.paired else "fp32"
         if whole:
             real = "i64" if not scan.located or x.dtype.itemsize == 8 or x.dtype.name == "uint32" else "i32"
-        size = max(folds.ELEMENTS[0], min(folds.ELEMENTS[1] // 2, folds.BYTES // itemsize))
+        size, last = max(folds.ELEMENTS[0], min(folds.ELEMENTS[1] // 2, folds.BYTES // itemsize)), folds.LAST
+        if scan.fold == "complex powers":  # two of which take hundreds of instructions to add: what a thread has is written out
+            size, last = min(size, SLOW), SLOW
         if K > 1 and own[-1] == out[-1] == 1:
             unit, rows = 2, min(power_of_two(K), 128 // itemsize, power_of_two(2 * isqrt(K)), size)
             block = min(power_of_two(N), size // rows)
@@ -78,7 +81,7 @@ class Plan:
             block = power_of_two(N) if 2 * size >= N else size
         rows = max(rows, min(power_of_two(K), size // block))
         blocks, tiles = -(-N // block), -(-K // rows)
-        parts = min(PROGRAMS // tiles, blocks // 2, PARTS[-1], folds.LAST // rows) if tiles < ENOUGH and blocks >= FEWEST else 1
+        parts = min(PROGRAMS // tiles, blocks // 2, PARTS[-1], last // rows) if tiles < ENOUGH and blocks >= FEWEST else 1
         share = -(-blocks // max(parts, 1))
         parts = -(-blocks // share)
         far = max(sum(abs(s) * (n - 1) for n, s in zip((*sizes, N), (*by, last))) for by, last in ((own, step), (out, out_step)))
@@ -90,7 +93,7 @@ class Plan:
         constants = {
             "FOLD": scan.fold, "FROM_ZERO": int(scan.located and x.dtype.name == "uint64"), "REAL": real, "INDEX": index,
             "KDIMS": max(len(sizes), 1), "UNIT": unit, "EACH": each, "TOTALS": 0,
-            "PARTS": min(next(n for n in (1, *PARTS) if n >= parts), max(folds.LAST // rows, 1)), "ROWS": rows, "BLOCK": block,
+            "PARTS": min(next(n for n in (1, *PARTS) if n >= parts), max(last // rows, 1)), "ROWS": rows, "BLOCK": block,
         }  # fmt: skip
         warps = 8 if rows * block > size else 4
         self.kernels = [Handwritten("scan", tuple({**constants, "TOTALS": t}.items()), warps, by_address=True) for t in (1, 0)]

@@ -71,7 +71,8 @@ def rows_in_one_pass(x1: Tensor, x2: Tensor) -> bool:
 def fused_row_pairs(x1: Tensor, x2: Tensor, kind: str, eps: float, p: float = 2.0) -> tuple[Tensor, Tensor]:
     """The "cosine" or the "distance" of each pair of rows; and the lengths of both, or of their difference: (2 or 1, *).
 
-    A distance is the `p`-norm; behind infinity's stands how many elements attain it. Of a "smooth" cosine `eps` is added to the squares of the lengths, instead of being the least of them.
+    A distance is the `p`-norm; behind infinity's stands how many elements attain it. Of a "smooth" cosine `eps` is added to the
+    squares of the lengths, instead of being the least of them.
 
     >>> import tenfold
     >>> tenfold.op.fused_row_pairs(tenfold.tensor([[3.0, 4.0]]), tenfold.zeros(1, 2), "distance", 0.0)

@@ -4,9 +4,9 @@ A reduction is MAP (what is taken of an element), FOLD (how two of them become o
 Lanes of the tile fold what they read; the tile's second dimension is folded once, at the end. Where few results are made of
 much, several programs share a result: each leaves its part, and the one that is done last folds the parts, in their order.
 
-FOLD "sum", "product", "complex sum", "complex product", "top": the largest of whole numbers that are in the elements' order, NaN above all
-("top" of what is negated bit by bit for the least; AT: with the first position), "range": the least and the largest, "moments":
-mean and squares around it, "powers": the sum of exponentials as a largest exponent and a sum relative to it.
+FOLD "sum", "product", "complex sum", "complex product", "top": the largest of whole numbers that are in the elements' order, NaN
+above all ("top" of what is negated bit by bit for the least; AT: with the first position), "range": the least and the largest,
+"moments": mean and squares around it, "powers": the sum of exponentials as a largest exponent and a sum relative to it.
 
 Sources: Chan, Golub and LeVeque, "Updating formulae and a pairwise algorithm for computing sample variances", 1979; Milakov and
 Gimelshein, "Online normalizer calculation for softmax", 2018.
@@ -225,8 +225,8 @@ def reduction(  # noqa: C901 - all folds
     out_ptr, second_ptr, x_ptr, part_ptr, more_ptr, done_ptr, kept, reduced, units, share, k1, k2, ks0, ks1, ks2, r1, r2, rs0,
     rs1, rs2, divisor, power, MAP: tl.constexpr, FOLD: tl.constexpr, END: tl.constexpr, LEAST: tl.constexpr, AT: tl.constexpr,
     PAIRED: tl.constexpr, FROM_ZERO: tl.constexpr, REAL: tl.constexpr, LANE: tl.constexpr, TOTAL: tl.constexpr,
-    INDEX: tl.constexpr, KDIMS: tl.constexpr, RDIMS: tl.constexpr, UNIT: tl.constexpr, EACH: tl.constexpr, FLAT: tl.constexpr, PARTS: tl.constexpr,
-    ONCE: tl.constexpr, DOUBLE: tl.constexpr, ROWS: tl.constexpr, BLOCK: tl.constexpr,
+    INDEX: tl.constexpr, KDIMS: tl.constexpr, RDIMS: tl.constexpr, UNIT: tl.constexpr, EACH: tl.constexpr, FLAT: tl.constexpr,
+    PARTS: tl.constexpr, ONCE: tl.constexpr, DOUBLE: tl.constexpr, ROWS: tl.constexpr, BLOCK: tl.constexpr,
 ):  # fmt: skip
     """`kept` results of `reduced` elements each: program (results, part), a part being `share` of `units` blocks of elements.
 

@@ -52,28 +52,24 @@ def add_pairs(a, b, c, d):
 
 
 @triton.jit
-def infinite_power(angle):
-    """exp(inf + i angle)."""
-    along = math.sin(angle)
-    return math.cos(angle) * float("inf"), tl.where(along == 0, along, along * float("inf"))
-
-
-@triton.jit
 def add_complex_powers(a, i, b, j):
     """log(exp(a + ii) + exp(b + ij)): the larger one, whose phase goes on, and how far the other one takes it."""
     first = a > b
     top, angle = tl.where(first, a, b), tl.where(first, i, j)
     low, other = tl.where(first, b, a), tl.where(first, j, i)
     size = math.exp(low - top)
-    turn = other - angle
-    along, across = size * math.cos(turn), size * math.sin(turn)
+    u, v = math.cos(angle), math.sin(angle)
+    x, y = math.cos(other), math.sin(other)
+    along, across = size * (x * u + y * v), size * (y * u - x * v)
     none = low == float("-inf")
     re = top + tl.where(none, 0.0, 0.5 * math.log1p(2.0 * along + size * size))
-    im = angle + tl.where(none, 0.0, math.atan2(across, 1.0 + along))
-    both = low == float("inf")
-    x, y = infinite_power(i)
-    u, v = infinite_power(j)
-    return tl.where(both, float("inf"), re), tl.where(both, math.atan2(y + v, x + u), im)
+    both = low == float("inf")  # their sum has the parts inf cos and inf sin, but for a sine of 0
+    x, u = x * float("inf"), u * float("inf")
+    y, v = tl.where(y == 0, y, y * float("inf")), tl.where(v == 0, v, v * float("inf"))
+    far = tl.where(both, x + u, 1.0 + along)
+    wide = tl.where(both, y + v, across)
+    turned = math.atan2(wide, far)
+    return tl.where(both, float("inf"), re), tl.where(both, turned, angle + tl.where(none, 0.0, turned))
 
 
 @triton.jit
