@@ -16,7 +16,7 @@ from tenfold.cuda.kernels.sums import pairs
 from tenfold.dispatch.shape_rules import wrap_dim
 
 ENOUGH = 256  # programs that keep a GPU busy: from there on lines are not divided
-SLOW = 256  # elements at a time of a scan whose steps are long
+SLOW = 128  # elements at a time of a scan whose steps are long
 FEWEST = 4  # blocks of a line that is divided
 
 
