@@ -79,10 +79,12 @@ def parameters(signature: inspect.Signature, method: bool, further: Sequence[str
 
 
 def declaration(name: str, operator: Any, method: bool) -> str:
+    from tenfold import return_types
     from tenfold.dispatch.spellings import numpy_names, takes_out
 
     further = [*numpy_names(operator), *(["out"] if takes_out(operator) else [])]
-    result = declared_type(operator.declared.__annotations__.get("return", "Any"))
+    named = operator.name in return_types.FIELDS  # their fields are made when first used
+    result = "Any" if named else declared_type(operator.declared.__annotations__.get("return", "Any"))
     return f"def {name}({parameters(operator.signature, method, further)}) -> {result}: ..."
 
 

@@ -277,6 +277,20 @@ def test_cosines_and_distances_of_rows(dtype):
 
 
 @pytest.mark.parametrize("dtype", [F32, F64, HALF], ids=lambda d: d.name)
+@pytest.mark.parametrize("p", [0.5, 1, 3, math.inf])
+def test_distances_of_rows_by_other_norms(p, dtype):
+    x, y = drawn((3, 4, 40), dtype), drawn((3, 4, 40), dtype, 1)
+    x[0, 0], y[0, 0] = 0, 2  # all elements attain the greatest
+    x[2, 2] = y[2, 2]
+    for options in ({"eps": 0.0}, {"keepdim": True}):
+        for expected, got in both(lambda x, y, o=options: F.pairwise_distance(x, y, p, **o), x, y):
+            assert_close(got, expected, 16)
+    hard = tenfold.tensor([[math.inf, 1, 0], [math.nan, 1, 2], [0, 0, 0], [-math.inf, math.inf, 1], [1, math.nan, math.inf]])
+    for expected, got in both(lambda x: F.pairwise_distance(x, x.detach() * 0.5, p, 0.0), hard.to(dtype)):
+        assert_close(got, expected, 8)
+
+
+@pytest.mark.parametrize("dtype", [F32, F64, HALF], ids=lambda d: d.name)
 def test_losses_of_rows_and_of_variances(dtype):
     x, y, z = (drawn((6, 5), dtype, seed) for seed in range(3))
     sign, variance = drawn((6,), dtype, 3).sign(), drawn((6, 1), dtype, 4).abs()

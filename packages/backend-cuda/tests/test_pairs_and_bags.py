@@ -143,7 +143,7 @@ def test_infinite_gradients_of_equal_rows_and_no_pairs():
 
 
 @DTYPES
-@pytest.mark.parametrize("p", [1, 1.5, 2])
+@pytest.mark.parametrize("p", [0.5, 1, 1.5, 2, inf])
 def test_rows_over_their_norms_and_limited_norms(p, dtype):
     scale, eps = (32, 1e-12) if dtype is HALF else (8, 0.5)
     layouts = (lambda x: x, lambda x: x.transpose(0, -1).contiguous().transpose(0, -1), lambda x: x.flip(0)[..., ::2])
@@ -178,7 +178,7 @@ def test_local_response_norm(dtype):
 
 def test_norms_of_what_hurts():
     edges = tenfold.tensor([*EDGES, [0, 0, 0], [1, 0, 0], [0.5, 0, 0], [1e30, 1e30, 0]])
-    for p in (1, 2):
+    for p in (1, 2, inf):
         for expected, got in both(lambda x, p=p: F.normalize(x, p), edges[:-1]):
             assert_close(got, expected, 8, p)
         for expected, got in both(lambda x, p=p: tenfold.renorm(x, p, 0, 1.0), edges):
@@ -210,6 +210,23 @@ def test_bags_and_the_gradients_of_their_table(mode, dtype):
                 call = lambda w, i=index, o=starts, g=given: F.embedding_bag(on(i, w), w, on(o, w), **g)  # noqa: E731
                 for expected, got in both(call, w):
                     assert_close(got, expected, 16 if dtype is HALF else 4, (V, options, offsets, last))
+
+
+@pytest.mark.parametrize("mode", ["sum", "mean"])
+def test_sparse_gradients_of_bags(mode):
+    pytest.importorskip("tenfold.sparse")
+    flat = whole((11,), 6, 1).to(tenfold.int32)
+    cases = ([0, 3, 3, 8], {}), ([0, 3, 11], {"include_last_offset": True}), ([0, 4], {"padding_idx": 1}), ([0], {})
+    for offsets, options in cases:
+        found = []
+        for device in ("cpu", "cuda"):
+            w, starts = drawn((6, 5)).to(device).requires_grad_(), tenfold.tensor(offsets, dtype=tenfold.int32, device=device)
+            out = F.embedding_bag(flat.to(device), w, starts, mode=mode, sparse=True, **options)
+            out.backward(drawn(tuple(out.shape), F32, 9).to(device))
+            assert w.grad.is_sparse
+            found.append((out, w.grad.to_dense()))
+        for expected, got in zip(*found, strict=True):
+            assert_close(got, expected, 4, (offsets, options))
 
 
 def test_bags_with_factors_and_in_a_fixed_order():

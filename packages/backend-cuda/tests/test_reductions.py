@@ -24,9 +24,10 @@ REDUCTIONS = {
     "norm 3": lambda x, d: x.norm(3, d), "norm -1": lambda x, d: x.norm(-1, d), "logsumexp": lambda x, d: x.logsumexp(d),
     "nansum": lambda x, d: x.nansum(d), "prod": lambda x, d: x.prod(d[0]), "argmax": lambda x, d: x.argmax(d[-1]),
     "var_mean": lambda x, d: tenfold.var_mean(x, d), "std_mean": lambda x, d: tenfold.std_mean(x, d, correction=2, keepdim=True),
+    "aminmax": lambda x, d: x.aminmax(dim=d[0]),
     "max": lambda x, d: x.max(d[0]), "min": lambda x, d: x.min(d[-1], keepdim=True), "argmin": lambda x, d: x.argmin(),
 }  # fmt: skip
-WHOLE = ("sum", "amax", "amin", "any", "all", "count_nonzero", "prod", "argmax", "max", "min", "argmin")
+WHOLE = ("sum", "amax", "amin", "aminmax", "any", "all", "count_nonzero", "prod", "argmax", "max", "min", "argmin")
 SCANS = ("cumsum", "cumprod", "cummax", "cummin", "logcumsumexp")
 
 
@@ -68,7 +69,7 @@ LAYOUTS = {
 def test_every_layout(small, layout):
     view, dims = LAYOUTS[layout]
     x = drawn((3, 2, 37), tenfold.float32, 1)
-    for name in ("sum", "max", "var"):
+    for name in ("sum", "max", "var", "aminmax"):
         same(REDUCTIONS[name](view(x.cuda()), dims), REDUCTIONS[name](view(x), dims), 1e-5)
 
 

@@ -122,6 +122,8 @@ def case_bags_are_a_launch_and_wait_for_no_offsets():
     work = trained(lambda w: F.embedding_bag(flat, w, starts, scale_grad_by_freq=True), (10, 32))
     assert len(work.launches) <= 4, work.names
     table = array(10, 32)
+    for mode in ("sum", "mean"):
+        quiet(stub.settled(lambda mode=mode: F.embedding_bag(flat, table, starts, mode=mode, sparse=True)))
     work = quiet(stub.settled(lambda: F.embedding(flat, table, max_norm=1.0)))
     assert len(work.launches) <= 4, work.names
 
@@ -146,7 +148,7 @@ def case_distances_of_all_pairs_and_rows_over_their_norms():
         assert trained(lambda x: F.pdist(x, p), (16, 32)).names == ["distances", "distances_gradient"]
     work = trained(tenfold.cdist, (64, 32), (64, 32))
     assert (len(work.launches), work.products) == (7, 3), work.names
-    for p in (1, 2, 3):
+    for p in (1, 2, 3, 0.5, float("inf")):
         for dim in (0, 1, 2):
             assert trained(lambda x: F.normalize(x, p, dim), (8, 6, 5)).names == ["scaled_rows", "scaled_rows_gradient"]
         assert len(trained(lambda x: tenfold.renorm(x, p, 0, 1.0), (8, 6, 5)).launches) == 2
@@ -204,7 +206,8 @@ def case_a_step_of_a_recurrence_is_a_product_and_a_launch():
 
 
 def case_cosines_and_distances_of_rows_with_gradients_are_two_launches():
-    for call in (lambda x, y: F.cosine_similarity(x, y), F.pairwise_distance):
+    distances = [lambda x, y, p=p: F.pairwise_distance(x, y, p) for p in (0.5, 1, 2, 3, float("inf"))]
+    for call in (lambda x, y: F.cosine_similarity(x, y), *distances):
         assert trained(call, (64, 32), (64, 32)).names == ["row_pairs", "row_pairs_gradient"]
     assert len(trained(lambda x, y: F.cosine_similarity(x, y, 0), (64, 32), (64, 32)).launches) <= 8
 

@@ -15,6 +15,7 @@ ONCE = {
     "max": lambda x: x.max(1),
     "argmin": lambda x: x.argmin(), "var": lambda x: x.var(0), "any": lambda x: (x.view(-1)).any(), "norm": lambda x: x.norm(),
     "logsumexp": lambda x: x.logsumexp(1), "of what is strided": lambda x: x.t()[1:, ::2].sum(0), "prod": lambda x: x.prod(1),
+    "aminmax": lambda x: x.aminmax(), "aminmax of columns": lambda x: x.aminmax(dim=0, keepdim=True),
     "count": lambda x: x.count_nonzero(), "nansum": lambda x: x.nansum(),
     "cummax": lambda x: x.cummax(0), "cumsum": lambda x: x.cumsum(1), "logcumsumexp": lambda x: x.logcumsumexp(0),
 }  # fmt: skip
@@ -30,6 +31,25 @@ def case_a_reduction_is_one_launch_without_a_copy():
                 work = quiet(stub.settled(lambda call=call, x=x: call(x)))
                 assert work.names in (["reduction"], ["scan"]), (name, shape, dtype, work.names)
                 assert "memset" not in work.counts, name
+
+
+def case_complex_numbers_are_reduced_and_scanned_in_one_launch():
+    for shape in ((8, 16), (3000, 70)):
+        x = array(*shape, dtype=tenfold.complex64)
+        for name in ("sum", "mean", "of what is strided", "prod", "any", "norm", "count", "cumsum", "cumprod", "logcumsumexp"):
+            call = ONCE.get(name) or (lambda x, name=name: getattr(x, name)(1))
+            work = quiet(stub.settled(lambda call=call, x=x: call(x)))
+            assert work.names in (["reduction"], ["scan"]), (name, shape, work.names)
+            assert "memset" not in work.counts, name
+
+
+def case_covariances_are_a_mean_a_difference_and_a_product():
+    for dtype in (tenfold.float32, tenfold.bfloat16):
+        x = array(16, 64, dtype=dtype)
+        for call, launches in ((x.cov, ["reduction", "sub"]), (x.corrcoef, ["reduction", "sub", "correlation"])):
+            work = quiet(stub.settled(call))
+            assert [name.split("_")[0] for name in work.names] == launches
+            assert work.products == 1
 
 
 def case_few_long_lines_are_scanned_in_parts():

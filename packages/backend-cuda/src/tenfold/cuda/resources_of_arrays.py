@@ -87,7 +87,10 @@ def reductions(kind: str) -> Iterator[tuple[str, Handwritten, tuple[str, ...]]]:
     chosen = {
         "sum": (Fold("sum"), p, p, s, s), "variance": (Fold("moments", end="variance"), p, p, s, s),
         "max": (Fold("top", end="value", at=1), p, index, "*i32", "*i32"), "logsumexp": (Fold("powers"), p, p, s, s),
+        "range": (Fold("range"), p, p, "*i32", "*i32"),
     }  # fmt: skip
+    if kind == "fp32":
+        chosen["complex product"] = (Fold("complex product", paired=1), p, p, s, s)
     for name, (fold, out, second, part, more) in chosen.items():
         for label, dim in (("rows", 1), ("columns", 0)):
             kernel = FoldPlan(fold, x, (dim,), False, 1.0, 1.0).kernel
@@ -96,6 +99,9 @@ def reductions(kind: str) -> Iterator[tuple[str, Handwritten, tuple[str, ...]]]:
     for name, second, part, more in (("sum", p, s, s), ("greater", index, s, "*i32"), ("powers", p, s, s)):
         kernel = ScanPlan(Scan(name), x, 0).kernels[1]
         yield f"scan {name} of columns {kind}", kernel, (p, second, p, part, more, *[i] * 13)
+    if kind == "fp32":
+        kernel = ScanPlan(Scan("complex powers"), x, 0).kernels[1]
+        yield "scan complex powers of columns", kernel, (p, p, p, "*fp64", "*fp64", *[i] * 13)
 
 
 def regions(kind: str) -> Iterator[tuple[str, Handwritten, tuple[str, ...]]]:

@@ -60,9 +60,9 @@ def recurrence(kind: str) -> Iterator[Row]:
 
 def row_pairs(kind: str) -> Iterator[Row]:
     """Cosines of rows, and their gradients."""
-    p, s, i, tile = "*" + kind, "*fp32", "i32", (("COSINE", 1), ("DOUBLE", 0), ("ROWS", 1), ("BLOCK", 1024))
-    yield f"cosine {kind}", Handwritten("row_pairs", tile), (p, s, p, p, i, i, "fp32")
-    yield f"cosine gradient {kind}", Handwritten("row_pairs_gradient", tile), (p, p, p, p, p, p, s, i, i, "fp32")
+    p, s, i, tile = "*" + kind, "*fp32", "i32", (("COSINE", 1), ("NORM", 2), ("DOUBLE", 0), ("ROWS", 1), ("BLOCK", 1024))
+    yield f"cosine {kind}", Handwritten("row_pairs", tile), (p, s, p, p, i, i, "fp32", "fp32")
+    yield f"cosine gradient {kind}", Handwritten("row_pairs_gradient", tile), (p, p, p, p, p, p, s, i, i, "fp32", "fp32")
 
 
 def soft_targets(kind: str) -> Iterator[Row]:

@@ -365,15 +365,12 @@ def wrap(array: Any, key: Any) -> Tensor:
 
 
 def wrap_all(arrays: Any, key: Any) -> tuple[Tensor, ...]:
-    return tuple([wrap(a, key) for a in arrays])
+    return getattr(arrays, "_make", tuple)([wrap(a, key) for a in arrays])
 
 
 def share(view: Any, source: Any, differentiable: bool = True) -> None:
     """Note that `view` lies in the memory of `source`, and whether in-place writes to it are writes to the source."""
-    storage = source._storage
-    if storage is None:
-        storage = source._storage = Storage(source._array, source._key)
-    view._storage = storage
+    view._storage = source.untyped_storage()
     if differentiable:
         view._base = source if source._base is None else source._base
         note_view(view, source)

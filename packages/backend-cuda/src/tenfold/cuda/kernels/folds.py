@@ -8,7 +8,7 @@ reduced are left, and all else goes to the array module.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import isqrt, prod
 from typing import Any, NamedTuple
 
@@ -19,6 +19,7 @@ from tenfold.cuda.capturing import CAPTURES
 from tenfold.cuda.kernels.argument_types import TYPE_OF
 from tenfold.cuda.kernels.counters import counters
 from tenfold.cuda.kernels.handwritten import F64, Handwritten, start
+from tenfold.cuda.kernels.sums import pairs
 from tenfold.cuda.recordings import RECORDINGS
 from tenfold.dispatch.shape_rules import reduced_shape, wrap_dims
 from tenfold.types.dtypes import BY_NAME
@@ -44,12 +45,13 @@ class Fold:
     end: str = ""
     least: int = 0
     at: int = 0
+    paired: int = 0  # of complex numbers: the array is of real parts, each of which has its imaginary part behind it
     result: str = "same"  # or "whole": int64 of whole numbers; "truth": bool, of uint8 uint8; or a dtype's name
 
     @property
     def results(self) -> int:
         """How many arrays it gives."""
-        return 2 if self.end == "value" or self.end.endswith("and mean") else 1
+        return 2 if self.end == "value" or self.fold == "range" or self.end.endswith("and mean") else 1
 
 
 class NotServed(Exception):
@@ -89,6 +91,12 @@ def lines(shape: tuple[int, ...], strides: tuple[int, ...], dims: Any) -> Lines:
             sizes.append(shape[d])
             steps.append(strides[d])
     return Lines(tuple(sizes), tuple(steps))
+
+
+def of_pairs(x: Any, dtype: Any) -> Any:
+    """Complex numbers whose parts an array has along its last dimension."""
+    now = runtime.current()
+    return now.view(x, x.shape[:-1], x.strides[:-1], now.memory(x)[2], dtype)
 
 
 def power_of_two(n: int) -> int:
@@ -149,7 +157,7 @@ def types_of(fold: Fold, dtype: Any, count: int) -> tuple[str, str, str]:
         real = "i32"
     if fold.map == "zeros and no numbers":
         return "i64", "i64", "i64"
-    if fold.fold == "top":
+    if fold.fold in ("top", "range"):
         key = "i32" if real in ("fp32", "i32") else "i64"
         return real, key, key
     if real[0] == "f":
@@ -170,7 +178,8 @@ class Plan:
         reduced = lines(shape, steps, dims if fold.at else sorted(dims, key=lambda d: (-abs(steps[d]), d)))
         if max(len(kept.sizes), len(reduced.sizes)) > 3:
             raise NotServed
-        last = LAST // 2 if fold.fold == "moments" or (fold.at and itemsize == 8) else LAST
+        in_pairs = fold.fold.startswith("complex")
+        last = LAST // 2 if fold.fold == "moments" or in_pairs or (fold.at and itemsize == 8) else LAST
         tile = tile_of(kept, reduced, itemsize, last)
         K, R = prod(kept.sizes), prod(reduced.sizes)
         real, lane, total = types_of(fold, x.dtype, tile.share)
@@ -185,20 +194,20 @@ class Plan:
         parts = min(next(n for n in (1, *PARTS) if n >= tile.parts), max(last // tile.rows, 1))
         fixed = {
             "MAP": fold.map, "FOLD": fold.fold, "END": fold.end, "LEAST": fold.least, "AT": fold.at,
-            "FROM_ZERO": int(x.dtype.name == "uint64" and real == "i64"), "REAL": real, "LANE": lane, "TOTAL": total,
-            "INDEX": index, "KDIMS": len(kept.sizes), "RDIMS": max(len(reduced.sizes), 1), "UNIT": unit, "EACH": each,
-            "FLAT": int(tile.flat), "PARTS": parts, "ONCE": int(tile.share == 1), "DOUBLE": int(x.dtype == F64),
+            "PAIRED": fold.paired, "FROM_ZERO": int(x.dtype.name == "uint64" and real == "i64"), "REAL": real, "LANE": lane,
+            "TOTAL": total, "INDEX": index, "KDIMS": len(kept.sizes), "RDIMS": max(len(reduced.sizes), 1), "UNIT": unit,
+            "EACH": each, "FLAT": int(tile.flat), "PARTS": parts, "ONCE": int(tile.share == 1), "DOUBLE": int(x.dtype == F64),
             "ROWS": tile.rows, "BLOCK": tile.block,
         }  # fmt: skip
         self.kernel = Handwritten("reduction", tuple(fixed.items()), tile.warps, by_address=True)
         self.grid = (-(-K // tile.rows), tile.parts)
         self.numbers = (K, R, tile.units, tile.share, *of_rows, *of_lines, float(divisor), float(power))
-        self.shape = reduced_shape(shape, dims, keepdim)
+        self.shape = (*reduced_shape(shape, dims, keepdim), *((2,) * in_pairs))
         self.dtypes = _results(fold, x.dtype)
-        self.bytes = [K * d.itemsize for d in self.dtypes]
+        self.bytes = [K * d.itemsize * (1 + in_pairs) for d in self.dtypes]
         self.part: tuple[int, Any] | None = (tile.parts * K, MEMORY[total]) if tile.parts > 1 else None
         self.more: tuple[int, Any] | None = None
-        if self.part and (fold.at or fold.fold in ("moments", "powers")):
+        if self.part and (fold.at or in_pairs or fold.fold in ("range", "moments", "powers")):
             self.more = (tile.parts * K * (2 if fold.fold == "moments" else 1), MEMORY[index if fold.at else total])
         self.loaded: dict[tuple[int, bool], Any] = {}
 
@@ -252,6 +261,20 @@ def _results(fold: Fold, dtype: Any) -> list[Any]:
     return [dtype] * fold.results
 
 
+class PlanOfPairs:
+    """That of complex numbers: made for their real parts, behind each of which in memory the other one is."""
+
+    def __init__(self, fold: Fold, x: Any, dims: tuple[int, ...], keepdim: bool, divisor: float, power: float) -> None:
+        self.real = fold.fold not in ("sum", "product") or bool(fold.map)
+        fold = replace(fold, paired=1, fold=fold.fold if self.real else f"complex {fold.fold}")
+        self.plan = Plan(fold, x.real, dims, keepdim, divisor, power)
+
+    def __call__(self, x: Any) -> Any:
+        """The result, of complex numbers or of real ones."""
+        found = self.plan(pairs(x, x.shape, x.strides))
+        return found if self.real else of_pairs(found, x.dtype)
+
+
 PLANS: dict[tuple[Any, ...], Any] = {}
 runtime.AFTER_FORK.append(PLANS.clear)
 
@@ -273,10 +296,11 @@ def folded(fold: Fold, x: Any, dims: Any, keepdim: bool = False, divisor: float 
     key = (fold, x.dtype, x.shape, x.strides, dims, keepdim, divisor, power)
     plan = PLANS.get(key, key)
     if plan is key:
-        if x.dtype not in TYPE_OF or not x.size:
+        make = PlanOfPairs if x.dtype.kind == "c" else Plan
+        if not x.size or (make is Plan and x.dtype not in TYPE_OF):
             return None
         wrapped = wrap_dims(dims, x.ndim)
-        plan = planned(key, lambda: Plan(fold, x, wrapped if x.ndim else (), keepdim, divisor, power))
+        plan = planned(key, lambda: make(fold, x, wrapped if x.ndim else (), keepdim, divisor, power))
     return None if plan is None else plan(x)
 
 

@@ -193,8 +193,15 @@ ACTIVATIONS = {
 
 SCIENTIFIC = {name: _floating(text, operands) for name, (text, operands) in SPECIAL.items()}
 
-# A component of a vector product: products are rounded, so that that of a vector with itself is 0.
-ARITHMETIC_OF_FOUR = {"cross_component": _floating("math.mul_rn(x, y) - math.mul_rn(z, w)", "xyzw")}
+# A component of a vector product: products are rounded, so that that of a vector with itself is 0. And a correlation, of a
+# covariance and both variances.
+PARTS = {
+    "cross_component": _floating("math.mul_rn(x, y) - math.mul_rn(z, w)", "xyzw"),
+    "correlation": _floating(
+        "m = math.div_rn(math.div_rn(x, math.sqrt_rn(y)), math.sqrt_rn(z))\ntl.where(m > 1, 1.0, tl.where(m < -1, -1.0, m))",
+        "xyz",
+    ),
+}
 # A copy into another dtype or layout.
 CAST = _all("x", "x", "out")
 
@@ -216,7 +223,7 @@ FORMULAS = {
     **SCIENTIFIC,
     **OF_LAYERS,
     **DROPPING,
-    **ARITHMETIC_OF_FOUR,
+    **PARTS,
     "cast": CAST,
 }
 

@@ -6,8 +6,9 @@ from collections.abc import Callable
 from math import inf, prod
 from typing import Any
 
+from tenfold import return_types
 from tenfold.cuda.kernels.argument_types import TYPE_OF
-from tenfold.cuda.kernels.folds import PLANS, Fold, Plan, folded, planned
+from tenfold.cuda.kernels.folds import PLANS, Fold, Plan, PlanOfPairs, folded, planned
 from tenfold.dispatch.meta import Meta
 from tenfold.dispatch.shape_rules import wrap_dims
 from tenfold.ops.reduction.statistics import spread_arguments
@@ -20,6 +21,8 @@ def reduction(fold: Fold, otherwise: Callable[..., Any], rule: Callable[..., Any
     """
     mean = fold.end == "mean"
     kinds = "fV" if mean or fold.fold == "powers" else "biufV"
+    if fold.fold == "product" or (fold.fold == "sum" and not fold.map) or fold.map == "other than 0":
+        kinds += "c"
 
     def run(input: Any, dim: Any, keepdim: bool) -> Any:
         if type(dim) is list:
@@ -33,13 +36,15 @@ def reduction(fold: Fold, otherwise: Callable[..., Any], rule: Callable[..., Any
         except TypeError:  # of what is no dimension
             return otherwise(input, dim, keepdim)
         if plan is key:
-            if not _is_plain(dim) or input.dtype not in TYPE_OF or input.dtype.kind not in kinds or not input.size:
+            make = PlanOfPairs if input.dtype.kind == "c" else Plan
+            known = make is PlanOfPairs or input.dtype in TYPE_OF
+            if not _is_plain(dim) or not known or input.dtype.kind not in kinds or not input.size:
                 return otherwise(input, dim, keepdim)
             if rule is not None:
                 rule(Meta(input.shape, input.dtype), dim, keepdim)
             dims = wrap_dims(dim, input.ndim)
             count = prod(input.shape[d] for d in dims) if mean and input.ndim else 1
-            plan = planned(key, lambda: Plan(fold, input, dims if input.ndim else (), keepdim, count, 1.0))
+            plan = planned(key, lambda: make(fold, input, dims if input.ndim else (), keepdim, count, 1.0))
         return otherwise(input, dim, keepdim) if plan is None else plan(input)
 
     return run
@@ -57,8 +62,8 @@ NORMS = {  # by the order: (what is taken of an element, how they are folded, th
 
 
 def norm(x: Any, order: Any, dim: Any, keepdim: bool) -> Any:
-    """The vector norm of real numbers; None for what the kernel does not serve."""
-    if x.dtype.kind not in "fV" or not x.size:
+    """The vector norm; None for what the kernel does not serve."""
+    if x.dtype.kind not in "fVc" or not x.size:
         return None
     dims = wrap_dims(dim, x.ndim)
     order = float(order)
@@ -123,6 +128,15 @@ def counting(otherwise: Callable[..., Any]) -> Callable[..., Any]:
 def to_the_body(*arguments: Any) -> Any:
     """For calls that the operator's body serves."""
     return NotImplemented
+
+
+_range = reduction(Fold("range"), to_the_body)
+
+
+def both_extremes(input: Any, dim: Any, keepdim: bool) -> Any:
+    """The least and the largest number; of no dimensions the body, which refuses an empty sequence."""
+    found = NotImplemented if type(dim) in (tuple, list) else _range(input, dim, keepdim)
+    return found if found is NotImplemented else return_types.aminmax(*found)
 
 
 _known = reduction(Fold("sum", "known"), to_the_body)

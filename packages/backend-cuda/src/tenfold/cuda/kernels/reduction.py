@@ -1,4 +1,4 @@
-"""Reductions and scans by one kernel each (folds.py, scanning.py); complex numbers and empty arrays by the array module.
+"""Reductions and scans by one kernel each (folds.py, scanning.py); empty arrays by the array module.
 
 Half precision is computed in float32 and rounded once.
 """
@@ -14,7 +14,7 @@ from tenfold.cuda.attaching import kernel
 from tenfold.cuda.kernels import counts, reduction_slopes, runs  # noqa: F401 - they attach kernels of this family too
 from tenfold.cuda.kernels.array_kernels import cast, refusing, wide
 from tenfold.cuda.kernels.folds import Fold
-from tenfold.cuda.kernels.reducing import counting, logical, normed, reduction, spreading, to_the_body
+from tenfold.cuda.kernels.reducing import both_extremes, counting, logical, normed, reduction, spreading, to_the_body
 from tenfold.cuda.kernels.scanning import Scan, scanning
 from tenfold.cuda.runtime import xp
 from tenfold.dispatch.operators import Operator, op
@@ -68,6 +68,7 @@ def _extreme(name: str) -> Callable[..., Any]:
 
 kernel(op.amax, device="cuda")(reduction(Fold("top"), _extreme("amax")))
 kernel(op.amin, device="cuda")(reduction(Fold("top", least=1), _extreme("amin")))
+kernel(op.aminmax, device="cuda")(both_extremes)
 
 
 def _position(name: str) -> Callable[..., Any]:
@@ -156,8 +157,8 @@ def _scan(name: str) -> Callable[..., Any]:
     return run
 
 
-kernel(op.cumsum, device="cuda")(scanning(Scan("sum"), _scan("cumsum")))
-kernel(op.cumprod, device="cuda")(scanning(Scan("product"), _scan("cumprod")))
+kernel(op.cumsum, device="cuda")(scanning(Scan("sum", "biufVc"), _scan("cumsum")))
+kernel(op.cumprod, device="cuda")(scanning(Scan("product", "biufVc"), _scan("cumprod")))
 
 
 def _vector_norm(input: Any, ord: Any, dim: Any, keepdim: bool) -> Any:

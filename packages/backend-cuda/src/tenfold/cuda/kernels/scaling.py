@@ -5,7 +5,7 @@ Rows may lie along any dimension: what is made of them lies in memory as they do
 
 from __future__ import annotations
 
-from math import prod
+from math import inf, prod
 from typing import Any
 
 from tenfold.cuda import runtime
@@ -18,7 +18,7 @@ from tenfold.dispatch.operators import op
 BLOCK = 1024
 STRIDED = 64  # rows of a program whose elements lie side by side with those of other rows
 MOST = 2**31 - 2**16
-NORMS = {1.0: 1, 2.0: 2}
+NORMS = {1.0: 1, 2.0: 2, inf: 3}
 
 
 def program(name: str, kind: str, p: float, rows: int, width: int, strided: bool, double: bool) -> tuple[Handwritten, int]:
@@ -34,7 +34,7 @@ def program(name: str, kind: str, p: float, rows: int, width: int, strided: bool
 
 
 def _served(x: Any, p: float) -> bool:
-    return x.dtype in FLOATS and x.ndim > 0 and x.size > 0 and 1 <= p < float("inf") and x.size <= MOST * x.shape[-1]
+    return x.dtype in FLOATS and x.ndim > 0 and x.size > 0 and p > 0 and x.size <= MOST * x.shape[-1]
 
 
 def _inner(x: Any) -> int:

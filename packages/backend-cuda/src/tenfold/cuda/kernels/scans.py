@@ -1,4 +1,4 @@
-"""Running extremes and logarithms of running sums: operators of tenfold-scientific. Complex numbers are scanned on the host."""
+"""Running extremes and logarithms of running sums: operators of tenfold-scientific."""
 
 from __future__ import annotations
 
@@ -9,4 +9,4 @@ from tenfold.dispatch.operators import op
 
 kernel(op.cummax_pair, device="cuda")(scanning(Scan("greater"), through_host("cummax_pair")))
 kernel(op.cummin_pair, device="cuda")(scanning(Scan("less"), through_host("cummin_pair")))
-kernel(op.logcumsumexp, device="cuda")(scanning(Scan("powers", "fV"), through_host("logcumsumexp")))
+kernel(op.logcumsumexp, device="cuda")(scanning(Scan("powers", "fVc"), through_host("logcumsumexp")))

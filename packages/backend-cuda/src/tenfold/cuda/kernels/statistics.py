@@ -1,4 +1,4 @@
-"""Medians, modes and sums without NaN: operators of tenfold-scientific, by sorting.py and reducing.py."""
+"""Medians, modes, sums without NaN, covariances: operators of tenfold-scientific, by sorting.py, reducing.py and products."""
 
 from __future__ import annotations
 
@@ -7,11 +7,14 @@ from typing import Any
 
 import numpy as np
 
-from tenfold.cuda import runtime
+from tenfold.cuda import products, runtime
 from tenfold.cuda.attaching import kernel
 from tenfold.cuda.kernels.array_kernels import refusing
+from tenfold.cuda.kernels.elementwise import run
+from tenfold.cuda.kernels.folds import Fold, folded
 from tenfold.cuda.kernels.handwritten import Handwritten, contiguous, start
 from tenfold.cuda.kernels.host import through_host
+from tenfold.cuda.kernels.matmul import product
 from tenfold.cuda.kernels.reducing import nansum, spreading
 from tenfold.cuda.kernels.sorting import (
     INT64,
@@ -75,3 +78,37 @@ def mode_pair(input: Any, dim: int, keepdim: bool) -> tuple[Any, Any]:
         given = (bits(found[0]), found[1], bits(values), places, rows.width)
         start(Handwritten("mode_rows", constants, by_address=True), (rows.rows,), given, index)
     return squeezed((found[0], found[1]), dim, keepdim)
+
+
+def _covariances(input: Any, correction: Any) -> Any:
+    """The matrix, of one variable with both dimensions, too: a mean, what is apart from it, and one product with its factor.
+
+    None for the body, which has the words for what is wrong.
+    """
+    if input.dtype.kind not in "fV" or input.ndim > 2 or not input.size or type(correction) not in (int, float):
+        return None
+    rows = input[(None,) * (2 - input.ndim)]
+    freedom = rows.shape[1] - correction
+    mean = folded(Fold("sum", end="mean"), rows, 1, True, rows.shape[1]) if freedom > 0 else None
+    if mean is None:
+        return None
+    apart = run("sub", rows, mean)
+    found = products.multiply(apart, apart.T, alpha=1 / freedom)
+    return run("div", product(apart, apart.T), float(freedom)) if found is None else found
+
+
+@kernel(op.cov, device="cuda", over=(op.mm,))
+def cov(input: Any, correction: Any, fweights: Any, aweights: Any) -> Any:
+    found = _covariances(input, correction) if fweights is None and aweights is None else None
+    return NotImplemented if found is None else found.reshape(()) if found.size == 1 else found
+
+
+@kernel(op.corrcoef, device="cuda", over=(op.mm,))
+def corrcoef(input: Any) -> Any:
+    found = _covariances(input, 1)
+    if found is None:
+        return NotImplemented
+    if found.size == 1:
+        return run("div", found, found).reshape(())
+    variances = found.diagonal()
+    return run("correlation", found, variances[:, None], variances[None])

@@ -190,7 +190,7 @@ def _(input: Any, dim: Any, keepdim: bool) -> Meta:
 
 
 @composite("reduction", out="same")
-def aminmax(input: Tensor, *, dim: int | None = None, keepdim: bool = False) -> Any:
+def aminmax(input: Tensor, *, dim: int | None = None, keepdim: bool = False) -> tuple[Tensor, Tensor]:
     """Minimum and maximum over all elements or one dimension, as (min, max).
 
     >>> import tenfold

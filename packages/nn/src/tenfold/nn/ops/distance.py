@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from math import inf
+
 import tenfold as tf
 from tenfold.dispatch.accepted import Only
 from tenfold.dispatch.operators import composite
 from tenfold.dispatch.shape_rules import broadcast_shapes
 from tenfold.nn.arguments import has_kernel, widened
 from tenfold.nn.ops.all_pairs import differences_of_pairs, euclidean, fused_distances, in_one_pass, lengths_of
+from tenfold.nn.ops.norm.scaling import slopes_of_norm
 from tenfold.ops.pointwise.several import where
 from tenfold.tensor.tensor import Tensor
 from tenfold.types.dtypes import type_name
@@ -51,8 +54,8 @@ def pairwise_distance(x1: Tensor, x2: Tensor, p: float = 2.0, eps: float = 1e-06
     tensor(5.)
     """
     dim = max(x1.dim(), x2.dim()) - 1
-    if p == 2 and rows_in_one_pass(x1, x2):
-        distance = fused_row_pairs(x1, x2, "distance", float(eps))[0]
+    if type(p) in (int, float) and p > 0 and rows_in_one_pass(x1, x2):
+        distance = fused_row_pairs(x1, x2, "distance", float(eps), float(p))[0]
         return distance.unsqueeze(-1) if keepdim else distance
     return tf.norm(x1 - x2 + eps, p, dim, keepdim=keepdim)
 
@@ -65,10 +68,11 @@ def rows_in_one_pass(x1: Tensor, x2: Tensor) -> bool:
 
 
 @composite("distance", method=None)
-def fused_row_pairs(x1: Tensor, x2: Tensor, kind: str, eps: float) -> tuple[Tensor, Tensor]:
+def fused_row_pairs(x1: Tensor, x2: Tensor, kind: str, eps: float, p: float = 2.0) -> tuple[Tensor, Tensor]:
     """The "cosine" or the "distance" of each pair of rows; and the lengths of both, or of their difference: (2 or 1, *).
 
-    Of a "smooth" cosine `eps` is added to the squares of the lengths, instead of being the least of them.
+    A distance is the `p`-norm; behind infinity's stands how many elements attain it. Of a "smooth" cosine `eps` is added to the
+    squares of the lengths, instead of being the least of them.
 
     >>> import tenfold
     >>> tenfold.op.fused_row_pairs(tenfold.tensor([[3.0, 4.0]]), tenfold.zeros(1, 2), "distance", 0.0)
@@ -76,8 +80,12 @@ def fused_row_pairs(x1: Tensor, x2: Tensor, kind: str, eps: float) -> tuple[Tens
     """
     a, b = widened(x1), widened(x2)
     if kind == "distance":
-        lengths = tf.norm(a - b + eps, 2, -1)
-        return lengths.to(x1.dtype), lengths.detach().unsqueeze(0)
+        d = a - b + eps
+        lengths = tf.norm(d, p, -1)
+        found = [lengths.detach()]
+        if p == inf:
+            found.append((d.detach().abs() == found[0].unsqueeze(-1)).sum(-1).to(a.dtype))
+        return lengths.to(x1.dtype), tf.stack(found)
     if kind == "smooth":
         l1, l2 = _smooth(a, eps), _smooth(b, eps)
         return ((a * b).sum(-1) / (l1 * l2)).to(x1.dtype), tf.stack([l1.detach(), l2.detach()])
@@ -91,7 +99,7 @@ def _smooth(x: Tensor, eps: float) -> Tensor:
 
 @composite("distance", method=None)
 def fused_row_pairs_grad(
-    grad: Tensor, x1: Tensor, x2: Tensor, result: Tensor, lengths: Tensor, kind: str, eps: float
+    grad: Tensor, x1: Tensor, x2: Tensor, result: Tensor, lengths: Tensor, kind: str, eps: float, p: float = 2.0
 ) -> tuple[Tensor, Tensor]:
     """The gradients of `fused_row_pairs` for both; the body computes the lengths again.
 
@@ -104,7 +112,7 @@ def fused_row_pairs_grad(
     a, b, g = widened(x1), widened(x2), widened(grad).unsqueeze(-1)
     if kind == "distance":
         d = a - b + eps
-        slopes = _over(g, tf.norm(d, 2, -1, keepdim=True)) * d
+        slopes = g * slopes_of_norm(d, tf.norm(d, p, -1, keepdim=True), p)
         return slopes.to(x1.dtype), (-slopes).to(x1.dtype)
     l1, l2 = (_smooth(v, eps).unsqueeze(-1) if kind == "smooth" else tf.norm(v, 2, -1, keepdim=True) for v in (a, b))
     with tf.no_grad():

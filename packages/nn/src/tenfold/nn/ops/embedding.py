@@ -9,6 +9,7 @@ import tenfold as tf
 from tenfold.dispatch.accepted import Only
 from tenfold.dispatch.meta import Meta
 from tenfold.dispatch.operators import composite
+from tenfold.nn.arguments import has_kernel
 from tenfold.nn.ops.bags import fused_bags, in_one_pass as in_one_pass_of_bags, maxima_of_bags
 from tenfold.nn.ops.norm.scaling import fused_scaled_rows, in_one_pass
 from tenfold.tensor.tensor import Tensor
@@ -264,6 +265,10 @@ def _bags(input: Tensor, offsets: Tensor | None, include_last_offset: bool | int
         if N and not to_the_end:
             return input.reshape(-1), None, B
         return input.reshape(-1), tf.arange(B, device=input.device).unsqueeze(1).expand(B, N).reshape(-1), B
+    count = offsets.shape[0] - bool(include_last_offset)
+    if count > 0 and (to_the_end or not include_last_offset) and has_kernel("fused_bags", input, offsets):
+        places = tf.arange(input.shape[0], dtype=offsets.dtype, device=input.device)
+        return input, tf.searchsorted(offsets[:count], places, right=True) - 1, count  # nothing waits for what offsets say
     starts = offsets.tolist()
     if not starts:
         if include_last_offset:

@@ -9,8 +9,8 @@ from tenfold.nn.ops import all_pairs, distance as ops
 
 
 @gradients(ops.fused_row_pairs, "x1", "x2", node="RowPairsBackward0", results=(0,))
-def _row_pairs(g: Any, x1: Any, x2: Any, out0: Any, out1: Any, kind: str, eps: float) -> Any:
-    return ops.fused_row_pairs_grad(g[0], x1, x2, out0, out1, kind, eps)
+def _row_pairs(g: Any, x1: Any, x2: Any, out0: Any, out1: Any, kind: str, eps: float, p: float) -> Any:
+    return ops.fused_row_pairs_grad(g[0], x1, x2, out0, out1, kind, eps, p)
 
 
 @gradients(all_pairs.fused_distances, "x1", "x2", node="CdistBackward0")

@@ -163,17 +163,20 @@ def _row_pairs(make: Make) -> Iterator[tuple[Any, ...]]:
         for shape in ((3, 4), (2, 1, 3), (5,), (0, 3)):
             yield make(*shape), make(*shape), kind, 1e-6
         yield make(3, 4, layout="transposed"), make(3, 4, layout="strided"), kind, 1e-6
+    for p in (1.0, 0.5, 3.0, float("inf")):
+        yield make(2, 4), make(2, 4), "distance", 1e-6, p
 
 
-@samples("fused_row_pairs", dtypes=FLOATS, reference=lambda x1, x2, kind, eps: (_of_rows(x1, x2, kind, eps), None))
+@samples("fused_row_pairs", dtypes=FLOATS, reference=lambda *given: (_of_rows(*given), None))
 def _fused_row_pairs(make: Make) -> Iterator[Sample]:
     for case in _row_pairs(make):
         yield Sample(*case, note=case[2])
 
 
-def _of_rows(x1: Any, x2: Any, kind: str, eps: float) -> Any:
+def _of_rows(x1: Any, x2: Any, kind: str, eps: float, p: float = 2.0) -> Any:
     if kind == "distance":
-        return np.sqrt(((x1 - x2 + eps) ** 2).sum(-1))
+        sizes = np.abs(x1 - x2 + eps)
+        return sizes.max(-1) if p == np.inf else (sizes**p).sum(-1) ** (1 / p)
     if kind == "smooth":
         return (x1 * x2).sum(-1) / np.prod([np.sqrt((x * x).sum(-1) + eps) for x in (x1, x2)], 0)
     return (x1 * x2).sum(-1) / np.prod([np.maximum(np.sqrt((x * x).sum(-1)), eps) for x in (x1, x2)], 0)

@@ -241,7 +241,7 @@ def _normalize_errors(make: Make) -> Iterator[ErrorSample]:
 
 
 def _scaled(make: Make) -> Iterator[tuple[Any, ...]]:
-    for p in (1.0, 2.0, 3.0):
+    for p in (1.0, 2.0, 3.0, 0.5, np.inf):
         for shape in ((2, 3), (4,), (2, 1, 3)):
             yield make(*shape, domain=NONZERO), p, "unit", 1e-12
             yield make(*shape, domain=NONZERO), p, "limit", 0.75
@@ -252,7 +252,8 @@ def _scaled(make: Make) -> Iterator[tuple[Any, ...]]:
 
 
 def _scaled_reference(input: Any, p: float, kind: str, bound: float) -> tuple[Any, Any]:
-    norms = (np.abs(input) ** p).sum(-1, keepdims=True) ** (1 / p)
+    sizes = np.abs(input)
+    norms = sizes.max(-1, keepdims=True) if p == np.inf else (sizes**p).sum(-1, keepdims=True) ** (1 / p)
     factors = 1 / np.maximum(norms, bound) if kind == "unit" else np.where(norms > bound, bound / (norms + 1e-7), 1.0)
     return input * factors, norms[..., 0]
 

@@ -4,9 +4,9 @@ A reduction is MAP (what is taken of an element), FOLD (how two of them become o
 Lanes of the tile fold what they read; the tile's second dimension is folded once, at the end. Where few results are made of
 much, several programs share a result: each leaves its part, and the one that is done last folds the parts, in their order.
 
-FOLD "sum", "product", "top": the largest of whole numbers that are in the elements' order, NaN above all ("top" of what is
-negated bit by bit for the least; AT: with the first position), "moments": mean and squares around it, "powers": the sum of
-exponentials as a largest exponent and a sum relative to it.
+FOLD "sum", "product", "complex sum", "complex product", "top": the largest of whole numbers that are in the elements' order, NaN
+above all ("top" of what is negated bit by bit for the least; AT: with the first position), "range": the least and the largest,
+"moments": mean and squares around it, "powers": the sum of exponentials as a largest exponent and a sum relative to it.
 
 Sources: Chan, Golub and LeVeque, "Updating formulae and a pairwise algorithm for computing sample variances", 1979; Milakov and
 Gimelshein, "Online normalizer calculation for softmax", 2018.
@@ -19,6 +19,8 @@ from __future__ import annotations
 
 import triton
 from triton import language as tl
+
+from tenfold.cuda.kernels.programs.library import math
 
 
 @triton.jit
@@ -130,10 +132,21 @@ def multiply(a, b):
 
 
 @triton.jit
+def multiply_pairs(a, b, c, d):
+    """(a + ib) (c + id)."""
+    return a * c - b * d, a * d + b * c
+
+
+@triton.jit
 def gathered(a, b, c, FOLD: tl.constexpr, AT: tl.constexpr, total: tl.constexpr, NONE: tl.constexpr):
     """The second dimension folded: (a, b, c) of each row."""
     if FOLD == "sum":
         a = tl.sum(a.to(total), 1)
+    if FOLD == "complex sum":
+        a = tl.sum(a, 1)
+        b = tl.sum(b, 1)
+    if FOLD == "complex product":
+        a, b = tl.reduce((a, b), 1, multiply_pairs)
     if FOLD == "product":
         a = tl.reduce(a, 1, multiply)
     if FOLD == "top":
@@ -141,6 +154,9 @@ def gathered(a, b, c, FOLD: tl.constexpr, AT: tl.constexpr, total: tl.constexpr,
         if AT:
             b = tl.min(tl.where(a == most[:, None], b, NONE), 1)
         a = most
+    if FOLD == "range":
+        a = tl.max(a, 1)
+        b = tl.max(b, 1)
     if FOLD == "moments":
         number = tl.sum(c, 1)
         share = c / number[:, None]
@@ -172,9 +188,18 @@ def finished(  # noqa: C901 - all ends
             tl.store(second_ptr + k, b.to(tl.int64), inside)
         else:
             tl.store(out_ptr + k, b.to(tl.int64), inside)
+    elif FOLD == "complex sum" or FOLD == "complex product":
+        if END == "mean":  # a quotient of complex numbers: beside what is infinite 0 is no number
+            a, b = (a + b * 0.0) / divisor, (b - a * 0.0) / divisor
+        tl.store(out_ptr + 2 * k, a.to(out_ptr.dtype.element_ty), inside)
+        tl.store(out_ptr + 2 * k + 1, b.to(out_ptr.dtype.element_ty), inside)
     else:
         if FOLD == "top":
             a = disordered(a, wide, LEAST, FROM_ZERO)
+        if FOLD == "range":
+            most = disordered(b, wide, 0, FROM_ZERO)
+            tl.store(second_ptr + k, most.to(second_ptr.dtype.element_ty), inside)
+            a = disordered(a, wide, 1, FROM_ZERO)
         if FOLD == "powers":
             a = tl.log(b) + level_of(a)
         if FOLD == "moments":
@@ -199,15 +224,16 @@ def finished(  # noqa: C901 - all ends
 def reduction(  # noqa: C901 - all folds
     out_ptr, second_ptr, x_ptr, part_ptr, more_ptr, done_ptr, kept, reduced, units, share, k1, k2, ks0, ks1, ks2, r1, r2, rs0,
     rs1, rs2, divisor, power, MAP: tl.constexpr, FOLD: tl.constexpr, END: tl.constexpr, LEAST: tl.constexpr, AT: tl.constexpr,
-    FROM_ZERO: tl.constexpr, REAL: tl.constexpr, LANE: tl.constexpr, TOTAL: tl.constexpr, INDEX: tl.constexpr,
-    KDIMS: tl.constexpr, RDIMS: tl.constexpr, UNIT: tl.constexpr, EACH: tl.constexpr, FLAT: tl.constexpr, PARTS: tl.constexpr,
-    ONCE: tl.constexpr, DOUBLE: tl.constexpr, ROWS: tl.constexpr, BLOCK: tl.constexpr,
+    PAIRED: tl.constexpr, FROM_ZERO: tl.constexpr, REAL: tl.constexpr, LANE: tl.constexpr, TOTAL: tl.constexpr,
+    INDEX: tl.constexpr, KDIMS: tl.constexpr, RDIMS: tl.constexpr, UNIT: tl.constexpr, EACH: tl.constexpr, FLAT: tl.constexpr,
+    PARTS: tl.constexpr, ONCE: tl.constexpr, DOUBLE: tl.constexpr, ROWS: tl.constexpr, BLOCK: tl.constexpr,
 ):  # fmt: skip
     """`kept` results of `reduced` elements each: program (results, part), a part being `share` of `units` blocks of elements.
 
     UNIT 1: what is reduced lies in a row, 2: results do; EACH divides all steps and sizes that matter then. FLAT: a block is of
     BLOCK elements wherever they are; else of the last dimension alone. REAL: the type of arithmetic, LANE: of the lanes'
     sums, TOTAL: of all sums, INDEX: of positions. ONCE: a lane reads one element at most, and has nothing to fold it with.
+    PAIRED: the array is of real parts of complex numbers, each of which has its imaginary part behind it.
     """
     if UNIT == 1:
         ks0, ks1, ks2 = multiples(ks0, EACH), multiples(ks1, EACH), multiples(ks2, EACH)
@@ -218,22 +244,25 @@ def reduction(  # noqa: C901 - all folds
         ks0, ks1, k2, kept = multiples(ks0, EACH), multiples(ks1, EACH), multiples(k2, EACH), multiples(kept, EACH)
         rs0, rs1, rs2 = multiples(rs0, EACH), multiples(rs1, EACH), multiples(rs2, EACH)
     NONE: tl.constexpr = 0x7FFFFFFFFFFFFFFF if tl.int64 == INDEX else 0x7FFFFFFF
+    TWOFOLD: tl.constexpr = FOLD == "complex sum" or FOLD == "complex product"
     LOWEST: tl.constexpr = -0x8000000000000000 if tl.int64 == LANE else -0x80000000
     k = tl.program_id(0).to(INDEX) * ROWS + tl.arange(0, ROWS)
     from_k = place(k, k1, k2, ks0, ks1, ks2, KDIMS, UNIT == 2)
     if KDIMS == 0:
         from_k = k * 0
     first = tl.program_id(1) * share
-    if FOLD == "top":
+    if FOLD == "top" or FOLD == "range":
         a = tl.full([ROWS, BLOCK], LOWEST, LANE)
     elif FOLD == "powers":
         a = tl.full([ROWS, BLOCK], float("-inf"), LANE)
     else:
-        a = tl.full([ROWS, BLOCK], 1 if FOLD == "product" else 0, LANE)
+        a = tl.full([ROWS, BLOCK], 1 if FOLD == "product" or FOLD == "complex product" else 0, LANE)
     b = a
     c = a
     if AT:
         b = tl.full([ROWS, BLOCK], NONE, INDEX)
+    if TWOFOLD:
+        b = tl.zeros([ROWS, BLOCK], LANE)
     if FOLD == "moments" or FOLD == "powers":
         b = tl.zeros([ROWS, BLOCK], LANE)
         c = tl.zeros([1, BLOCK], LANE)
@@ -258,8 +287,14 @@ def reduction(  # noqa: C901 - all folds
                 far = (row // r1) * rs0 + (row % r1) * rs1 + far
         inside = (k < kept)[:, None] & held[None, :]
         x = tl.load(x_ptr + (from_k[:, None] + far[None, :]), inside, other=0)
-        if MAP == "other than 0":
+        if PAIRED:
+            y = tl.load(x_ptr + (from_k[:, None] + far[None, :]) + 1, inside, other=0)
+        if MAP == "other than 0" and PAIRED:
+            x = ((x != 0) | (y != 0)).to(REAL)
+        elif MAP == "other than 0":
             x = (x != 0).to(REAL)
+        elif PAIRED and not TWOFOLD:
+            x = mapped(math.hypot(x.to(REAL), y.to(REAL)), power, MAP)
         elif MAP == "zeros and no numbers":
             x = x.to(tl.float64 if DOUBLE else tl.float32)
             x = tl.where(inside & (x == 0), 1, tl.where(x - x == 0, 0, 0x100000000)).to(REAL)
@@ -269,7 +304,12 @@ def reduction(  # noqa: C901 - all folds
             if MAP == "power":
                 x = tl.where(inside, x, 0.0)
             a += x.to(LANE)
-        if FOLD == "product":
+        if FOLD == "complex sum":
+            a += x.to(LANE)
+            b += y.to(LANE)
+        if FOLD == "complex product":
+            a, b = multiply_pairs(a, b, tl.where(inside, x, 1.0).to(LANE), y.to(LANE))
+        elif FOLD == "product":
             a *= tl.where(inside, x, 1).to(LANE)
         if FOLD == "top":
             key = ordered(x, LEAST, AT, FROM_ZERO)
@@ -282,6 +322,11 @@ def reduction(  # noqa: C901 - all folds
             if AT:
                 b = tl.where(better, j[None, :], b)
             a = tl.where(better, key, a)
+        if FOLD == "range":
+            key = ordered(x, 1, AT, FROM_ZERO)
+            a = tl.where(inside & (key > a), key, a)
+            key = ordered(x, 0, AT, FROM_ZERO)
+            b = tl.where(inside & (key > b), key, b)
         if FOLD == "moments" and ONCE:
             c = held[None, :].to(LANE)
             a = tl.where(inside, x, 0.0)
@@ -304,7 +349,7 @@ def reduction(  # noqa: C901 - all folds
         at = tl.program_id(1) * kept + k
         behind = tl.num_programs(1) * kept
         tl.store(part_ptr + at, a, k < kept)
-        if AT or FOLD == "moments" or FOLD == "powers":
+        if AT or TWOFOLD or FOLD == "range" or FOLD == "moments" or FOLD == "powers":
             tl.store(more_ptr + at, b, k < kept)
         if FOLD == "moments":
             tl.store(more_ptr + behind + at, c + k * 0, k < kept)
@@ -314,9 +359,9 @@ def reduction(  # noqa: C901 - all folds
             s = tl.arange(0, PARTS)[None, :]
             there = (k < kept)[:, None] & (s < tl.num_programs(1))
             from_s = s * kept + k[:, None]
-            if FOLD == "product":
+            if FOLD == "product" or FOLD == "complex product":
                 pa = tl.load(part_ptr + from_s, there, other=1, volatile=True)
-            elif FOLD == "top":
+            elif FOLD == "top" or FOLD == "range":
                 pa = tl.load(part_ptr + from_s, there, other=LOWEST, volatile=True)
             elif FOLD == "powers":
                 pa = tl.load(part_ptr + from_s, there, other=float("-inf"), volatile=True)
@@ -326,7 +371,9 @@ def reduction(  # noqa: C901 - all folds
             pc = pa
             if AT:
                 pb = tl.load(more_ptr + from_s, there, other=NONE, volatile=True)
-            if FOLD == "moments" or FOLD == "powers":
+            if FOLD == "range":
+                pb = tl.load(more_ptr + from_s, there, other=LOWEST, volatile=True)
+            if FOLD == "moments" or FOLD == "powers" or TWOFOLD:
                 pb = tl.load(more_ptr + from_s, there, other=0, volatile=True)
             if FOLD == "moments":
                 pc = tl.load(more_ptr + behind + from_s, there, other=0, volatile=True)

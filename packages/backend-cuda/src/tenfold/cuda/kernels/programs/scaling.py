@@ -1,6 +1,7 @@
 """Rows scaled by what their norms say, and the gradient. A program has ROWS rows, which it goes over twice in blocks.
 
-Elements of a row lie `x_c` apart; row r begins at r // inner * x_n + r % inner * x_l. NORM is 1, 2, or 0 for any other `p`.
+Elements of a row lie `x_c` apart; row r begins at r // inner * x_n + r % inner * x_l. NORM is 1, 2, 3 for infinity, or 0 for any
+other `p`.
 """
 
 # mypy: disable-error-code="no-untyped-def, untyped-decorator"
@@ -12,6 +13,7 @@ import triton
 from triton import language as tl
 
 from tenfold.cuda.kernels.programs.library import math
+from tenfold.cuda.kernels.programs.reductions import disordered, ordered
 
 
 @triton.jit
@@ -22,6 +24,33 @@ def power_of(x, p, NORM: tl.constexpr, wide: tl.constexpr):
     if NORM == 1:
         return tl.abs(x)
     return math.pow(tl.abs(x), tl.full(x.shape, p, wide))
+
+
+@triton.jit
+def norm_of(total, p, NORM: tl.constexpr, wide: tl.constexpr):
+    """The norms of rows: of lanes' sums of powers, or of their largest sizes, NaN above all."""
+    if NORM == 3:
+        return disordered(tl.max(ordered(total, 0, 0, 0), 1), wide, 0, 0)
+    norm = tl.sum(total, 1)
+    if NORM == 2:
+        norm = tl.sqrt(norm)
+    elif NORM == 0:
+        norm = math.pow(norm, tl.full(norm.shape, 1.0 / p, wide))
+    return norm
+
+
+@triton.jit
+def norm_slope(x, norm, ties, p, NORM: tl.constexpr, wide: tl.constexpr):
+    """What norms, a column, change by with each element: 0 in rows of zeros; of the largest sizes in equal parts (`ties`)."""
+    sign = tl.where(x > 0, 1.0, tl.where(x < 0, -1.0, 0.0)).to(wide)
+    if NORM == 1:
+        return sign
+    if NORM == 3:
+        return tl.where(tl.abs(x) == norm, sign / ties, 0.0)
+    slope = tl.where(norm == 0, 0.0, x / norm)
+    if NORM == 0:
+        slope = tl.where(slope == 0, 0.0, sign * math.pow(tl.abs(slope), tl.full(x.shape, p - 1.0, wide)))
+    return slope
 
 
 @triton.jit
@@ -42,12 +71,12 @@ def scaled_rows(
     for start in range(0, width, BLOCK):
         c = (start + tl.arange(0, BLOCK))[None, :]
         x = tl.load(x_ptr + first + c.to(tl.int64) * x_c, (r < rows)[:, None] & (c < width), other=0.0).to(wide)
-        total += power_of(x, p, NORM, wide)
-    norm = tl.sum(total, 1)
-    if NORM == 2:
-        norm = tl.sqrt(norm)
-    elif NORM == 0:
-        norm = math.pow(norm, tl.full([ROWS], 1.0 / p, wide))
+        if NORM == 3:
+            size = tl.abs(x)
+            total = tl.where((size > total) | (size != size), size, total)
+        else:
+            total += power_of(x, p, NORM, wide)
+    norm = norm_of(total, p, NORM, wide)
     tl.store(norms_ptr + r, norm, r < rows)
     if LIMIT:
         factor = tl.where(norm > bound, bound / (norm + 1e-7), 1.0)[:, None]
@@ -75,13 +104,17 @@ def scaled_rows_gradient(
     if LIMIT == 0:
         divisor = tl.where(norm < bound, bound, norm)
     total = tl.zeros([ROWS, BLOCK], wide)
+    attained = tl.zeros([ROWS, BLOCK], wide)
     for start in range(0, width, BLOCK):
         c = (start + tl.arange(0, BLOCK))[None, :]
         mask = (r < rows)[:, None] & (c < width)
         x = tl.load(x_ptr + from_x + c.to(tl.int64) * x_c, mask, other=0.0).to(wide)
         g = tl.load(g_ptr + from_g + c.to(tl.int64) * g_c, mask, other=0.0).to(wide)
         total += tl.where(mask, g * (x / divisor[:, None]), 0.0)
+        if NORM == 3:
+            attained += tl.where(mask & (tl.abs(x) == norm[:, None]), 1.0, 0.0)
     along = tl.sum(total, 1)
+    ties = tl.sum(attained, 1)[:, None] if NORM == 3 else 1.0
     if LIMIT:
         moves = norm > bound
         factor = tl.where(moves, bound / (norm + 1e-7), 1.0)[:, None]
@@ -89,20 +122,13 @@ def scaled_rows_gradient(
     else:
         moves = norm >= bound
         factor = divisor[:, None]
-    still = (norm == 0)[:, None]
     to = starts(r, inner, to_n, to_l)
     for start in range(0, width, BLOCK):
         c = (start + tl.arange(0, BLOCK))[None, :]
         mask = (r < rows)[:, None] & (c < width)
         x = tl.load(x_ptr + from_x + c.to(tl.int64) * x_c, mask, other=0.0).to(wide)
         g = tl.load(g_ptr + from_g + c.to(tl.int64) * g_c, mask, other=0.0).to(wide)
-        if NORM == 1:
-            slope = tl.where(x > 0, 1.0, tl.where(x < 0, -1.0, x)).to(wide)
-        else:
-            slope = tl.where(still, 0.0, x / norm[:, None])
-            if NORM == 0:
-                sign = tl.where(x > 0, 1.0, -1.0).to(wide)
-                slope = tl.where(slope == 0, 0.0, sign * math.pow(tl.abs(slope), tl.full([ROWS, BLOCK], p - 1.0, wide)))
+        slope = norm_slope(x, norm[:, None], ties, p, NORM, wide)
         slope = g - tl.where(moves[:, None], along[:, None] * slope, 0.0)
         slope = slope * factor if LIMIT else slope / factor
         tl.store(to_ptr + to + c.to(tl.int64) * to_c, slope.to(to_ptr.dtype.element_ty), mask)

@@ -15,7 +15,8 @@ from __future__ import annotations
 import triton
 from triton import language as tl
 
-from tenfold.cuda.kernels.programs.reductions import level_of, multiples, multiply, place
+from tenfold.cuda.kernels.programs.library import math
+from tenfold.cuda.kernels.programs.reductions import level_of, multiples, multiply, multiply_pairs, place
 
 
 @triton.jit
@@ -46,6 +47,32 @@ def add_powers(a, s, b, t):
 
 
 @triton.jit
+def add_pairs(a, b, c, d):
+    return a + c, b + d
+
+
+@triton.jit
+def add_complex_powers(a, i, b, j):
+    """log(exp(a + ii) + exp(b + ij)): the larger one, whose phase goes on, and how far the other one takes it."""
+    first = a > b
+    top, angle = tl.where(first, a, b), tl.where(first, i, j)
+    low, other = tl.where(first, b, a), tl.where(first, j, i)
+    size = math.exp(low - top)
+    u, v = math.cos(angle), math.sin(angle)
+    x, y = math.cos(other), math.sin(other)
+    along, across = size * (x * u + y * v), size * (y * u - x * v)
+    none = low == float("-inf")
+    re = top + tl.where(none, 0.0, 0.5 * math.log1p(2.0 * along + size * size))
+    both = low == float("inf")  # their sum has the parts inf cos and inf sin, but for a sine of 0
+    x, u = x * float("inf"), u * float("inf")
+    y, v = tl.where(y == 0, y, y * float("inf")), tl.where(v == 0, v, v * float("inf"))
+    far = tl.where(both, x + u, 1.0 + along)
+    wide = tl.where(both, y + v, across)
+    turned = math.atan2(wide, far)
+    return tl.where(both, float("inf"), re), tl.where(both, turned, angle + tl.where(none, 0.0, turned))
+
+
+@triton.jit
 def scanned(a, b, FOLD: tl.constexpr):
     if FOLD == "sum":
         a = tl.associative_scan(a, 1, add)
@@ -57,6 +84,12 @@ def scanned(a, b, FOLD: tl.constexpr):
         a, b = tl.associative_scan((a, b), 1, less)
     if FOLD == "powers":
         a, b = tl.associative_scan((a, b), 1, add_powers)
+    if FOLD == "complex sum":
+        a, b = tl.associative_scan((a, b), 1, add_pairs)
+    if FOLD == "complex product":
+        a, b = tl.associative_scan((a, b), 1, multiply_pairs)
+    if FOLD == "complex powers":
+        a, b = tl.associative_scan((a, b), 1, add_complex_powers)
     return a, b
 
 
@@ -73,6 +106,12 @@ def joined(a, b, c, d, FOLD: tl.constexpr):
         c, d = less(a, b, c, d)
     if FOLD == "powers":
         c, d = add_powers(a, b, c, d)
+    if FOLD == "complex sum":
+        c, d = add_pairs(a, b, c, d)
+    if FOLD == "complex product":
+        c, d = multiply_pairs(a, b, c, d)
+    if FOLD == "complex powers":
+        c, d = add_complex_powers(a, b, c, d)
     return c, d
 
 
@@ -139,9 +178,10 @@ def scan(  # noqa: C901 - all folds
     from_k = place(k, k1, k2, ks0, ks1, ks2, KDIMS, UNIT == 2)
     to_k = place(k, k1, k2, os0, os1, os2, KDIMS, UNIT == 2)
     here = tl.program_id(1)
-    if FOLD == "product":
+    PAIRED: tl.constexpr = FOLD == "complex sum" or FOLD == "complex product" or FOLD == "complex powers"
+    if FOLD == "product" or FOLD == "complex product":
         blank = 1
-    elif FOLD == "sum":
+    elif FOLD == "sum" or FOLD == "complex sum":
         blank = 0
     elif REAL.is_floating():
         blank = float("inf") if FOLD == "less" else float("-inf")
@@ -160,6 +200,12 @@ def scan(  # noqa: C901 - all folds
         j = (here * share + n).to(INDEX) * BLOCK + tl.arange(0, BLOCK)
         inside = (k < kept)[:, None] & (j < length)[None, :]
         x = tl.load(x_ptr + (from_k[:, None] + (j * step)[None, :]), inside, other=0).to(REAL)
+        if PAIRED:
+            y = tl.load(x_ptr + (from_k[:, None] + (j * step)[None, :]) + 1, inside, other=0).to(REAL)
+            if FOLD == "complex powers":  # of which nothing is known where a part is nan, and no phase where nothing is added
+                unknown = (x != x) | (y != y)
+                x = tl.where(unknown, float("nan"), x)
+                y = tl.where(unknown, float("nan"), tl.where(x == float("-inf"), 0.0, y))
         if FROM_ZERO:
             x = x ^ (-0x8000000000000000)
         x = tl.where(inside, x, blank)
@@ -167,6 +213,8 @@ def scan(  # noqa: C901 - all folds
             c, d = scanned(x, tl.where(inside, 1.0, 0.0).to(REAL), FOLD)
         elif FOLD == "greater" or FOLD == "less":
             c, d = scanned(x, tl.zeros([ROWS, BLOCK], INDEX) + j[None, :], FOLD)
+        elif PAIRED:
+            c, d = scanned(x, y, FOLD)
         else:
             c, d = scanned(x, x, FOLD)
         if TOTALS == 0:
@@ -176,6 +224,9 @@ def scan(  # noqa: C901 - all folds
             if FROM_ZERO:
                 y = y ^ (-0x8000000000000000)
             to = to_k[:, None] + (j * out_step)[None, :]
+            if PAIRED:
+                to = to * 2
+                tl.store(out_ptr + to + 1, at.to(out_ptr.dtype.element_ty), inside)
             tl.store(out_ptr + to, y.to(out_ptr.dtype.element_ty), inside)
             if FOLD == "greater" or FOLD == "less":
                 tl.store(second_ptr + to, at.to(tl.int64), inside)
@@ -185,5 +236,5 @@ def scan(  # noqa: C901 - all folds
     if TOTALS:
         at = here * kept + k
         tl.store(part_ptr + at, a + b if FOLD == "sum" and REAL.is_floating() else a, k < kept)
-        if FOLD == "greater" or FOLD == "less" or FOLD == "powers":
+        if FOLD == "greater" or FOLD == "less" or FOLD == "powers" or PAIRED:
             tl.store(more_ptr + at, b, k < kept)

@@ -17,8 +17,8 @@ SMALL = 1e-7  # keeps rounding from leaving a norm above the limit
 
 
 def in_one_pass(input: Tensor, p: Any, bound: Any) -> bool:
-    """Whether the device has a kernel for these: plain floating tensors, numbers, and a norm with a slope everywhere but at 0."""
-    if type(p) not in (int, float) or type(bound) not in (int, float) or not 1 <= p < inf:
+    """Whether the device has a kernel for these: plain floating tensors, numbers, and a norm of some order above 0."""
+    if type(p) not in (int, float) or type(bound) not in (int, float) or not p > 0:
         return False
     return has_kernel("fused_scaled_rows", input) and input.dtype.is_floating_point and input.numel() > 0
 
@@ -56,19 +56,22 @@ def fused_scaled_rows_grad(grad: Tensor, input: Tensor, norms: Tensor, p: float,
     n: Any = op.vector_norm(x, p, -1, True)
     if kind == "unit":
         least = n.clamp_min(bound)
-        along = where(n >= bound, (g * (x / least)).sum(-1, True) * _slopes(x, n, p), 0)
+        along = where(n >= bound, (g * (x / least)).sum(-1, True) * slopes_of_norm(x, n, p), 0)
         return ((g - along) / least).to(input.dtype)
     large = n > bound
     n, x = where(large, n, 1), where(large, x, 1)
     part = where(n == inf, 1, n / (n + SMALL))  # an infinite norm of finite numbers, which are scaled to 0
-    along = (g * (x / n)).sum(-1, True) * part * _slopes(x, n, p)
+    along = (g * (x / n)).sum(-1, True) * part * slopes_of_norm(x, n, p)
     return where(large, (g - along) * (bound / (n + SMALL)), g).to(input.dtype)
 
 
-def _slopes(x: Tensor, norms: Tensor, p: float) -> Tensor:
-    """What a norm changes by with each element; 0 of a row of zeros."""
+def slopes_of_norm(x: Tensor, norms: Tensor, p: float) -> Tensor:
+    """What a norm changes by with each element; 0 of a row of zeros; of the largest sizes in equal parts."""
     if p == 1:
         return x.sign()
+    if p == inf:
+        attained = x.abs() == norms
+        return where(attained, x.sign() / attained.sum(-1, True), 0)
     still = norms == 0
     shares = where(still, 0, x / where(still, 1, norms))
     return shares if p == 2 else where(shares == 0, 0, where(shares == 0, 1, shares).abs() ** (p - 1) * shares.sign())
