@@ -10,7 +10,7 @@ import numpy as np
 
 from tenfold.dispatch.kernels import kernel
 from tenfold.dispatch.operators import op
-from tenfold.llvm import maths, powers
+from tenfold.llvm import maths, powers, trigonometry
 from tenfold.llvm.elementwise import Operator, not_served
 from tenfold.llvm.expressions import Expr, convert, copysign, different, equal, fma, is_nan, rounding, select, sqrt
 from tenfold.llvm.gates import gated
@@ -22,7 +22,7 @@ SINGLE = (FLOAT32, FLOAT16, BFLOAT16)  # what is computed in float32
 # always has the same result.
 for _name, _formula in {
     "exp": maths.exp, "expm1": maths.expm1, "log": maths.log, "log1p": maths.log1p, "tanh": maths.tanh,
-    "sigmoid": maths.sigmoid, "erf": maths.erf, "erfc": maths.erfc,
+    "sigmoid": maths.sigmoid, "erf": maths.erf, "erfc": maths.erfc, "sin": trigonometry.sin, "cos": trigonometry.cos,
 }.items():  # fmt: skip
     elementwise(_name, _formula)
 
