@@ -11,6 +11,7 @@ MODULES = {
     "units": ("pointwise", "activation", "units", "composites"),
     "reduction": ("reduction", "positions", "spread", "vector_norm"),
     "statistics": ("nansums",),
+    "scans": ("running",),
     "conversion": ("copies",),
     "norm": ("norm", "batch_norm", "group_norm"),
     "indexing": ("joining", "gathering", "adding"),
