@@ -2,8 +2,8 @@
 
 The function stays what it is, with its signature, source and code; only its `vectorcall` field, which CPython 3.12 and newer
 let anybody set, leads to native/paths.ll first. Plain is: positional arguments, tensors (or parameters) of the CPU that lie in
-one piece, float32 or float64 (half precision without gradients), a compiled kernel, no layer, no transform. What is not goes to the function's own code, whose
-words are the errors. TENFOLD_NATIVE_CALLS=0 leaves all functions as they are.
+one piece, float32 or float64 (half precision without gradients), a compiled kernel, no layer, no transform. What is not goes to
+the function's own code, whose words are the errors. TENFOLD_NATIVE_CALLS=0 leaves all functions as they are.
 """
 
 from __future__ import annotations
@@ -79,7 +79,8 @@ class Paths:
         for name, value in {
             "p_Tensor": Tensor, "p_Parameter": Tensor, "p_CPU": CPU, "p_globals": RUNTIME, "p_builtin": BuiltinFunctionType,
             "p_function": FunctionType, "p_thread": STATE, "p_grad_enabled": sys.intern("grad_enabled"),
-            "p_float32": FLOAT32.dtype, "p_float64": FLOAT64.dtype, "p_float16": FLOAT16.dtype, "p_bfloat16": BFLOAT16.dtype, "d_devices": sys.intern("devices"),
+            "p_float32": FLOAT32.dtype, "p_float64": FLOAT64.dtype, "p_float16": FLOAT16.dtype,
+            "p_bfloat16": BFLOAT16.dtype, "d_devices": sys.intern("devices"),
             "d_types": vars(dtypes), "d_default": sys.intern("_default"), "d_float32": dtypes.float32, "d_size": Size,
             "f_determinism": DETERMINISM, "f_on": sys.intern("on"), "f_collected": COLLECTED,
             "g_out_names": ("out",), "g_int64": np.dtype(np.int64),

@@ -1,6 +1,6 @@
 """Loops down columns, as LLVM IR: sums and maxima over a dimension that is not the innermost.
 
-A program is data, as in rows.py, for arrays (A, R, B) reduced over R: `total`, `product` and `largest` are those of each column. Columns
+A program is data, as in rows.py, for arrays (A, R, B) reduced over R: `total` and the like are those of each column. Columns
 are worked on in tiles, eight rows at a time: their sum, which takes three roundings, is added to a tile of float64 sums.
 """
 

@@ -1,4 +1,4 @@
-"""Large angles less a multiple of a right angle, as LLVM IR: the bits of 2 / pi that matter, times the mantissa, in whole numbers.
+"""Large angles less right angles, as LLVM IR: the bits of 2 / pi that matter, times the mantissa, in whole numbers.
 
 Source: M. Payne and R. Hanek, "Radian reduction for trigonometric functions", SIGNUM Newsletter 18 (1983).
 """

@@ -99,7 +99,8 @@ class Elementwise:
             most, every = (replace(self, result=formula) for formula in (self.result.most, self.result.every))
             rare = replace(self, result=self.result.rare, asks=True)
             text = CASES + most.function("define internal void @most", steps)
-            text += every.function("define internal void @every", steps) + _asked(rare.function("define internal void @rare", steps))
+            text += every.function("define internal void @every", steps)
+            text += _asked(rare.function("define internal void @rare", steps))
         return declarations(text) + text + METADATA
 
     def function(self, head: str, steps: tuple[str, ...] | None) -> str:

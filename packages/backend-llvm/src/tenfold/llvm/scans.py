@@ -1,6 +1,7 @@
 """Sums, products and extremes of all elements up to each, as LLVM IR.
 
-Sums and products are kept in float64, those of whole numbers in int64, as PyTorch keeps them. Arrays are seen as (outer, length, inner), of which the middle is gone through.
+Sums and products are kept in float64, those of whole numbers in int64, as PyTorch keeps them. Arrays are seen as (outer, length,
+inner), of which the middle is gone through.
 """
 
 from __future__ import annotations
@@ -121,7 +122,7 @@ def _ordered(dtype: np.dtype[Any]) -> str:
 
 
 def extremes(dtype: np.dtype[Any], kind: str) -> str:
-    """The largest or smallest so far and the last position of it, from a NaN on that. Items are outer and inner, the last fastest.
+    """The largest or smallest so far and the last position of it, from a NaN on that. Items are outer and inner, last fastest.
 
     Context: x, values, positions; length, inner.
     """

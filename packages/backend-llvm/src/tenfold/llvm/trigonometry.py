@@ -1,7 +1,7 @@
 """Sine and cosine as expressions, each from one polynomial of the angle less half turns.
 
-Angles that are not large are reduced in three parts (W. J. Cody and W. Waite), whose first difference is exact; larger ones, which
-programs rarely have, by `far`, to the nearest right angle. The polynomials were fitted as those of maths.py.
+Angles that are not large are reduced in three parts (W. J. Cody and W. Waite), whose first difference is exact; larger ones,
+which programs rarely have, by `far`, to the nearest right angle. The polynomials were fitted as those of maths.py.
 """
 
 from __future__ import annotations
@@ -19,7 +19,8 @@ END = {"float": 2.0**17, "double": 2.0**30}
 TINY = 2.0**-40  # below it the sine is the angle, whose sign -0.0 has too
 # (sin(s) / s - 1) / s**2 in s**2, for |s| <= pi / 2
 HALF_TURN = {
-    "float": (-0.16666666663853422, 0.008333332764254275, -0.00019841085469334525, 2.7536381067442063e-06, -2.407828263191349e-08),
+    "float": (-0.16666666663853422, 0.008333332764254275, -0.00019841085469334525, 2.7536381067442063e-06,
+              -2.407828263191349e-08),
     "double": (-0.16666666666666666, 0.008333333333333333, -0.00019841269841269806, 2.7557319223971086e-06,
                -2.5052108382360896e-08, 1.605904347656436e-10, -7.647138974898878e-13, 2.810464851599201e-15,
                -8.005646027219286e-18),
@@ -67,7 +68,9 @@ def _sine_to_one(s: Expr, low: Expr | None) -> Expr:
 
 def _far(x: Expr, turn: int) -> Expr:
     """The same of float64 for |x| >= END that is finite."""
-    quarters, s, low = (Expr(name, type, (x,)) for name, type in (("far_quarters", "i64"), ("far_high", "double"), ("far_low", "double")))
+    quarters, s, low = (
+        Expr(name, type, (x,)) for name, type in (("far_quarters", "i64"), ("far_high", "double"), ("far_low", "double"))
+    )
     z = s * s
     sine = s + fma(s * z, polynomial(z, SINE), fma(low, z * -0.5, low))
     half = z * 0.5

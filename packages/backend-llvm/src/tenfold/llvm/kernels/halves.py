@@ -1,4 +1,4 @@
-"""Products of half precision: computed in float32, rounded once; the conversions are compiled, which NumPy's take as long as the rest."""
+"""Products of half precision: computed in float32, rounded once, with compiled conversions: NumPy's take as long as they do."""
 
 from __future__ import annotations
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from tenfold.dispatch.kernels import kernel
 from tenfold.dispatch.operators import op
-from tenfold.llvm import maths, powers, trigonometry
+from tenfold.llvm import inverses, maths, powers, trigonometry
 from tenfold.llvm.elementwise import Operator, not_served
 from tenfold.llvm.expressions import Expr, convert, copysign, different, equal, fma, is_nan, rounding, select, sqrt
 from tenfold.llvm.gates import gated
@@ -130,6 +130,7 @@ def _logaddexp(x: Expr, y: Expr) -> Expr:
 elementwise("hypot", _hypot, "xx", dtypes=(FLOAT32,))
 elementwise("logaddexp", _logaddexp, "xx")
 elementwise("log10", maths.log10, dtypes=SINGLE)
+elementwise("erfinv", inverses.erfinv, dtypes=SINGLE)
 
 
 def _one_exponent(x: Any, exponent: Any) -> bool:

@@ -12,7 +12,7 @@ from tenfold.llvm.expressions import convert, is_nan, load, select
 from tenfold.llvm.kernels.attaching import rowwise
 from tenfold.llvm.programs import Program, empty, suitable
 from tenfold.llvm.rows import Array as Argument, Rows, largest, length, product, total
-from tenfold.llvm.storage import FLOAT32, FLOAT64, Stored
+from tenfold.llvm.storage import FLOAT64, Stored
 
 Array = np.ndarray[Any, Any]
 LEAST = 1 << 14  # elements from which the compiled loops win more than the planning in Python of other layouts costs
@@ -30,7 +30,7 @@ def _program(kind: str, stored: Stored, result: Stored, layout: str) -> Rows | C
     elif kind == "largest":
         value = largest(x)
     elif kind == "product":
-        value = convert(product(x), result.computed)
+        value = convert(product(convert(x, "double")), result.computed)
     else:
         added = total(select(is_nan(x), 0.0, x) if kind == "total of numbers" else x)
         value = convert(added / length("double") if kind == "mean" else added, result.computed)
@@ -97,9 +97,7 @@ def _whole(kind: str, x: Array) -> Any:
 
 
 def _between(kind: str, stored: Stored) -> Stored:
-    """The dtype between two passes: sums and means are kept in float64, products in the type in which they are computed."""
-    if kind == "product":
-        return FLOAT64 if stored is FLOAT64 else FLOAT32
+    """The dtype between two passes: sums, means and products are kept in float64."""
     return stored if kind in ("largest", "smallest") else FLOAT64
 
 

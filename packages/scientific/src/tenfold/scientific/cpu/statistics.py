@@ -57,8 +57,8 @@ def _alone(x: Any, place: int, dim: int) -> Any:
         return None
     if dim % x.ndim == x.ndim - 1:
         return equal.argmax(dim, keepdims=True)
-    rows, *others = np.nonzero(np.moveaxis(equal, dim, -1))[::-1]  # one for each of the others, in their order
-    return np.expand_dims(rows.reshape([n for d, n in enumerate(x.shape) if d != dim % x.ndim]), dim)
+    places = np.nonzero(np.moveaxis(equal, dim, -1))[-1]  # one for each row, in the order of rows
+    return np.expand_dims(places.reshape([n for d, n in enumerate(x.shape) if d != dim % x.ndim]), dim)
 
 
 @kernel(op.mode_pair, device="cpu")
