@@ -5,7 +5,6 @@ from __future__ import annotations
 from math import log
 from typing import Any
 
-import ml_dtypes
 import numpy as np
 
 from tenfold.dispatch.kernels import kernel
@@ -15,16 +14,18 @@ from tenfold.llvm.elementwise import Operator, not_served
 from tenfold.llvm.expressions import Expr, convert, copysign, different, equal, fma, is_nan, rounding, select, sqrt
 from tenfold.llvm.gates import gated
 from tenfold.llvm.kernels.attaching import chosen, elementwise
-from tenfold.llvm.storage import BFLOAT16, FLOAT16, FLOAT32, FLOATING
+from tenfold.llvm.storage import BFLOAT16, BY_DTYPE, FLOAT16, FLOAT32, LARGEST
 
 SINGLE = (FLOAT32, FLOAT16, BFLOAT16)  # what is computed in float32
 # Functions of one argument whose last bit differs from NumPy's: all sizes and layouts are served, so that the same number
 # always has the same result.
 for _name, _formula in {
     "exp": maths.exp, "expm1": maths.expm1, "log": maths.log, "log1p": maths.log1p, "tanh": maths.tanh,
-    "sigmoid": maths.sigmoid, "erf": maths.erf, "erfc": maths.erfc, "sin": trigonometry.sin, "cos": trigonometry.cos,
+    "sigmoid": maths.sigmoid, "erf": maths.erf, "erfc": maths.erfc,
 }.items():  # fmt: skip
     elementwise(_name, _formula)
+elementwise("sin", trigonometry.sin)
+elementwise("cos", trigonometry.cos)
 
 # Those that are rounded once, as NumPy's.
 for _name, _formula in {
@@ -180,12 +181,11 @@ _NUMBERS = Operator("nan_to_num", _to_num, "xnnn").wrap(not_served)
 
 def _nan_to_num(input: Any, nan: Any, posinf: Any, neginf: Any) -> Any:
     """Numbers for what is none, all in one pass; those that the dtype does not hold are left to the body."""
-    largest = LARGEST[input.dtype]
+    largest = LARGEST[BY_DTYPE[input.dtype]]
     given = (0.0 if nan is None else nan, largest if posinf is None else posinf, -largest if neginf is None else neginf)
     if any(type(g) not in (int, float) or largest < abs(g) < maths.INF for g in given):
         return NotImplemented
     return _NUMBERS(input, *given)
 
 
-LARGEST = {stored.dtype: float(ml_dtypes.finfo(stored.dtype).max) for stored in FLOATING}
 chosen("nan_to_num", _nan_to_num, 4, "numbers that the dtype holds")

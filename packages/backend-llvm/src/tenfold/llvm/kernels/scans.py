@@ -10,6 +10,7 @@ import numpy as np
 
 from tenfold.llvm import scans, session as sessions
 from tenfold.llvm.programs import Compiled
+from tenfold.llvm.storage import BFLOAT16
 
 Array = np.ndarray[Any, Any]
 RUNNING, DOWN = Compiled("running sums and products", scans.running), Compiled("the same down columns", scans.running_down)
@@ -24,7 +25,7 @@ def sizes(x: Any, dim: Any) -> tuple[int, int, int] | None:
     """(outer, length, inner) of an array in one piece that is gone through along a dimension."""
     if type(x) is not np.ndarray or not x.flags.carray or not x.size or type(dim) is not int or not -x.ndim <= dim < x.ndim:
         return None
-    if x.dtype.kind not in "biuf" and x.dtype != scans.BFLOAT16.dtype:
+    if x.dtype.kind not in "biuf" and x.dtype != BFLOAT16.dtype:
         return None
     dim %= x.ndim
     return prod(x.shape[:dim]), x.shape[dim], prod(x.shape[dim + 1 :])
