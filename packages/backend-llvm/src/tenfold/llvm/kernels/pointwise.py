@@ -159,7 +159,7 @@ _POWER = Operator("pow", powers.power, "xn", dtypes=SINGLE).wrap(not_served)
 
 def _of_one_number(input: Any, exponent: Any, out: Any = None) -> Any:
     """Powers whose exponent is a number; those of a few are products, roots and reciprocals of them."""
-    half = input.itemsize == 2  # beside which a number comes as an array of no dimensions
+    half = getattr(input, "itemsize", 0) == 2  # beside which a number comes as an array of no dimensions
     if half and type(exponent) is np.ndarray and not exponent.ndim:
         exponent = float(exponent)
     if type(exponent) not in (int, float):
