@@ -42,7 +42,8 @@ def of_halves(arguments: int, product: Callable[[], Any]) -> Callable[[Any], Any
     """What puts products of half precision before a kernel: they are made by the one that `product` gives."""
 
     def serve(input: Array, *others: Array | None) -> Any:
-        if any(a is not None and a.dtype != input.dtype for a in others):
+        arrays = [a for a in (input, *others) if a is not None]
+        if any(type(a) is not np.ndarray or a.itemsize != 2 or a.dtype != input.dtype for a in arrays):
             return NotImplemented
         made = product()(*(None if a is None else converted(a, FLOAT32) for a in (input, *others)))
         return made if made is NotImplemented or made.dtype != np.float32 else converted(made, BY_DTYPE[input.dtype])
