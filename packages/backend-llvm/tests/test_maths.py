@@ -61,6 +61,8 @@ FUNCTIONS = {
     "sigmoid": (wide_sigmoid, -80, 80, 2.5, 2.5),
     "erf": (wide_erf, -6, 6, 1.0, 1.0),
     "erfc": (wide_erfc, -6, 9, 4.5, 4.5),
+    "sin": (np.sin, -1000, 1000, 1.6, 1.1),
+    "cos": (np.cos, -1000, 1000, 1.6, 1.1),
 }
 DTYPES = (np.float32, np.float64)
 
@@ -118,7 +120,7 @@ SPECIAL = [0.0, -0.0, np.inf, -np.inf, np.nan, 1e-40, -1e-40, 1e-310, 1e30, -1e3
 PLAIN = {
     "exp": np.exp, "expm1": np.expm1, "log": np.log, "log1p": np.log1p, "tanh": np.tanh,
     "sigmoid": lambda x: 1 / (1 + np.exp(-x)),
-    "erf": np.vectorize(math.erf), "erfc": np.vectorize(math.erfc),
+    "erf": np.vectorize(math.erf), "erfc": np.vectorize(math.erfc), "sin": np.sin, "cos": np.cos,
 }  # fmt: skip
 
 
@@ -132,6 +134,34 @@ def test_special_values(name, dtype):
     np.testing.assert_allclose(got, expected, rtol=1e-6 if dtype == np.float32 else 1e-14, atol=np.finfo(dtype).tiny / 100)
     kept = ~np.isnan(expected)
     np.testing.assert_array_equal(np.signbit(got)[kept], np.signbit(expected)[kept])
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("name", ["sin", "cos"])
+def test_large_angles(name, dtype):
+    """Those that are reduced in two ways, and multiples of a right angle; in every layout the same."""
+    rng = np.random.default_rng(0)
+    top = 37 if dtype == np.float32 else 307
+    x = np.concatenate([
+        rng.choice([-1, 1], 900) * 10.0 ** rng.uniform(4, top, 900), np.pi / 2 * rng.integers(-(10**6), 10**6, 900),
+        [2.0**17, np.nextafter(2.0**17, 0), 2.0**30, np.nextafter(2.0**30, 0)],
+    ]).astype(dtype)  # fmt: skip
+    expected = np.array([getattr(math, name)(v) for v in x.astype(np.float64)])
+    got = computed(name, x)
+    error = np.abs(got - expected) / np.spacing(np.abs(expected).astype(dtype))
+    assert error.max() <= (2.0 if dtype == np.float32 else 2.1), f"{error.max()} at {x[error.argmax()]}"
+    several = np.ascontiguousarray(x[:1800].reshape(30, 60).T).T
+    np.testing.assert_array_equal(getattr(tenfold, name)(tenfold.from_numpy(several)).numpy(), got[:1800].reshape(30, 60))
+    np.testing.assert_array_equal(computed(name, x[::7].copy()), got[::7])
+    t = tenfold.from_numpy(x.copy())
+    np.testing.assert_array_equal(getattr(t, f"{name}_")().numpy(), got)
+
+
+def test_the_angle_nearest_to_a_multiple_of_a_right_angle():
+    """Of all float64 numbers (J.-M. Muller, "Elementary Functions", 2006); 60 bits of the quotient are 0."""
+    x = tenfold.tensor([6381956970095103 * 2.0**797, 1.0], dtype=tenfold.float64)
+    assert x.cos()[0].item() == -4.687165924254627611e-19
+    assert x.sin()[0].item() == 1
 
 
 @pytest.mark.parametrize("name", ["exp", "expm1"])

@@ -156,6 +156,8 @@ def test_running_sums(dtype, threads):
         for x in numbers(shape, dtype):
             for dim in range(-len(shape), len(shape)):
                 got, expected = table("cpu").cumsum(x, dim), beneath(x, dim)
+                if dtype == np.float16 and x.flags.carray:  # compiled: rounded through float32, as in PyTorch
+                    expected = beneath(x.astype(np.float64), dim).astype(np.float32).astype(dtype)
                 same([got], [expected])
                 assert np.signbit(got[~np.isnan(got)]).tolist() == np.signbit(expected[~np.isnan(expected)]).tolist()
     tenfold.set_num_threads(1)

@@ -10,6 +10,8 @@ MODULES = {
     "activation": ("pointwise", "activation", "softmax"),
     "units": ("pointwise", "activation", "units", "composites"),
     "reduction": ("reduction", "positions", "spread", "vector_norm"),
+    "statistics": ("nansums",),
+    "scans": ("running",),
     "conversion": ("copies",),
     "norm": ("norm", "batch_norm", "group_norm"),
     "indexing": ("joining", "gathering", "adding"),

@@ -2,8 +2,8 @@
 
 The function stays what it is, with its signature, source and code; only its `vectorcall` field, which CPython 3.12 and newer
 let anybody set, leads to native/paths.ll first. Plain is: positional arguments, tensors (or parameters) of the CPU that lie in
-one piece, float32 or float64, a compiled kernel, no layer, no transform. What is not goes to the function's own code, whose
-words are the errors. TENFOLD_NATIVE_CALLS=0 leaves all functions as they are.
+one piece, float32 or float64 (half precision without gradients), a compiled kernel, no layer, no transform. What is not goes to
+the function's own code, whose words are the errors. TENFOLD_NATIVE_CALLS=0 leaves all functions as they are.
 """
 
 from __future__ import annotations
@@ -25,6 +25,7 @@ from tenfold.dispatch.runtime import FLAGS, RUNTIME, STATE
 from tenfold.dispatch.spellings import takes_out
 from tenfold.llvm.recording import Recorder
 from tenfold.llvm.slots import places
+from tenfold.llvm.storage import BFLOAT16, FLOAT16, FLOAT32, FLOAT64
 from tenfold.llvm.views import Viewer
 from tenfold.settings import environment
 from tenfold.settings.determinism import STATE as DETERMINISM
@@ -44,6 +45,7 @@ NO_GRADIENT = 1  # in the place of a rule's name
 # The words of a function, as native/paths.ll reads them.
 LEAST, COUNT, KERNELS, HAS_BODY, GRADIENT, FLAGS_WANTED = range(6)
 IN_ONE_PIECE, ALIGNED = 1, 256  # of NumPy's flags
+HALF = 1 << 32  # beside them: arrays may be of half precision
 ROLES, DEFAULTS, NAMES, WRITING, FORM_IN_PLACE, WORDS = 8, 16, 24, 32, 36, 37
 TAKES_OUT, ELEMENTWISE, IN_PLACE, CONVERTS = 1, 2, 4, 8  # of the word for writing
 MOST_PARAMETERS = 8
@@ -77,7 +79,8 @@ class Paths:
         for name, value in {
             "p_Tensor": Tensor, "p_Parameter": Tensor, "p_CPU": CPU, "p_globals": RUNTIME, "p_builtin": BuiltinFunctionType,
             "p_function": FunctionType, "p_thread": STATE, "p_grad_enabled": sys.intern("grad_enabled"),
-            "p_float32": np.dtype(np.float32), "p_float64": np.dtype(np.float64), "d_devices": sys.intern("devices"),
+            "p_float32": FLOAT32.dtype, "p_float64": FLOAT64.dtype, "p_float16": FLOAT16.dtype,
+            "p_bfloat16": BFLOAT16.dtype, "d_devices": sys.intern("devices"),
             "d_types": vars(dtypes), "d_default": sys.intern("_default"), "d_float32": dtypes.float32, "d_size": Size,
             "f_determinism": DETERMINISM, "f_on": sys.intern("on"), "f_collected": COLLECTED,
             "g_out_names": ("out",), "g_int64": np.dtype(np.int64),
@@ -128,6 +131,8 @@ class Paths:
         if params[-1].name == "inplace" and roles[-1] == NEUTRAL and form is operator and operator.inplace_form is not None:
             words[FORM_IN_PLACE] = id(operator.inplace_form.fn)
         words[FLAGS_WANTED], words[WRITING] = ALIGNED if strided else ALIGNED | IN_ONE_PIECE, writing
+        if operator.pointwise and set(roles) <= {ROLE_OF["tensor"], NEUTRAL}:  # beside numbers, which it may not hold
+            words[FLAGS_WANTED] |= HALF
         for k, p in enumerate(params):
             words[DEFAULTS + k] = 0 if required[k] else id(p.default)
             words[NAMES + k] = id(sys.intern(p.name))

@@ -1,6 +1,6 @@
 """Loops down columns, as LLVM IR: sums and maxima over a dimension that is not the innermost.
 
-A program is data, as in rows.py, for arrays (A, R, B) reduced over R: `total` and `largest` are those of each column. Columns
+A program is data, as in rows.py, for arrays (A, R, B) reduced over R: `total` and the like are those of each column. Columns
 are worked on in tiles, eight rows at a time: their sum, which takes three roundings, is added to a tile of float64 sums.
 """
 
@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from tenfold.llvm.expressions import Expr, walk
 from tenfold.llvm.loops import ATTRIBUTES, TAGS
 from tenfold.llvm.lowering import Lowering, declarations, indented, literal
-from tenfold.llvm.rows import REDUCTIONS, Array
+from tenfold.llvm.rows import REDUCTIONS, STARTS, Array
 
 TILE = 1024  # columns of a tile at the most
 GROUP = 8
@@ -120,7 +120,7 @@ end:
     def _start(self) -> str:
         lines = []
         for n, e in enumerate(self.reductions):
-            value = literal(0.0 if e.op == "total" else float("-inf"), e.type)
+            value = literal(STARTS[e.op], e.type)
             lines += [f"%z{n} = getelementptr {e.type}, ptr %t{n}, i64 %z", f"store {e.type} {value}, ptr %z{n}{TAGS}"]
             if self._is_double_sum(e):
                 lines += [f"%y{n} = getelementptr double, ptr %c{n}, i64 %z", f"store double 0.0, ptr %y{n}{TAGS}"]
@@ -181,14 +181,16 @@ end:
 
         def join(a: str, b: str) -> str:
             made = f"{acc}.j{len(lines)}"
-            maximum = f"call nsz {type} @llvm.maximum.{suffix}({type} {a}, {type} {b})"
-            lines.append(f"{made} = {f'fadd {type} {a}, {b}' if e.op == 'total' else maximum}")
+            if e.op == "largest":
+                lines.append(f"{made} = call nsz {type} @llvm.maximum.{suffix}({type} {a}, {type} {b})")
+            else:
+                lines.append(f"{made} = {'fadd' if e.op == 'total' else 'fmul'} {type} {a}, {b}")
             return made
 
         while len(values) > 1:
             values = [join(a, b) for a, b in zip(values[::2], values[1::2])]
         lines += [f"{acc}.p = getelementptr {e.type}, ptr %t{n}, i64 %{name}.b", f"{acc}.w = load {e.type}, ptr {acc}.p{TAGS}"]
-        if e.op == "largest":
+        if e.op != "total":
             made = join(f"{acc}.w", values[0])
         elif type == "float":
             lines += [f"{acc}.e = fpext float {values[0]} to double", f"{acc}.t = fadd double {acc}.w, {acc}.e"]

@@ -15,11 +15,11 @@ import numpy as np
 
 from tenfold.llvm import compiler, session as sessions
 from tenfold.llvm.expressions import Expr, listing, load, parameter
-from tenfold.llvm.loops import Elementwise
+from tenfold.llvm.loops import Cases, Elementwise
 from tenfold.llvm.memory import CACHED_FROM
 from tenfold.llvm.storage import BOOL, BY_DTYPE, FLOATING, Stored
 
-Formula = Callable[..., Expr]
+Formula = Callable[..., Expr | Cases]
 Array = np.ndarray[Any, Any]
 
 # The words of a gate, as native/calls.ll reads them.
@@ -87,12 +87,12 @@ class Operator:
 
     def listing(self, stored: Stored, numbers: tuple[bool, ...], steps: tuple[str, ...] | None) -> str:
         """The formula in steps."""
-        return listing(self.expression(stored, numbers).result)
+        result = self.expression(stored, numbers).result
+        return listing(result.most if isinstance(result, Cases) else result)
 
     def text(self, stored: Stored, numbers: tuple[bool, ...], steps: tuple[str, ...] | None) -> str:
         """The module for a dtype and a layout; steps of None: in one piece."""
-        elementwise = self.expression(stored, numbers)
-        return elementwise.flat() if steps is None else elementwise.strided(steps)
+        return self.expression(stored, numbers).text(steps)
 
     def loop(self, stored: Stored, numbers: tuple[bool, ...], steps: tuple[str, ...] | None) -> int:
         """The address of the loop for a dtype and a layout; 0 where it cannot be had."""

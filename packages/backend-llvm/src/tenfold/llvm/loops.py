@@ -7,7 +7,7 @@ That elements may be computed in any order is said with `parallel_accesses`, whi
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from tenfold.llvm.compiler import LOOPS
 from tenfold.llvm.expressions import Expr
@@ -32,22 +32,89 @@ def with_loops(text: str, loops: str, metadata: str = METADATA) -> str:
 
 
 @dataclass(frozen=True)
-class Elementwise:
-    """A formula with the dtypes of its arrays; `parameters` numbers come with each call."""
+class Cases:
+    """A formula for most elements, a condition that few have, and a formula for all, which takes longer."""
 
-    result: Expr
+    most: Expr
+    rare: Expr
+    every: Expr
+
+
+BLOCK = 1024  # elements of which the condition is asked together
+# Of the functions for some elements: whether one has the condition, and the two formulas.
+CASES = f"""
+define void @kernel(ptr %ctx, i64 %lo, i64 %hi) {ATTRIBUTES} {{
+entry:
+  %some = icmp slt i64 %lo, %hi
+  br i1 %some, label %block, label %done
+block:
+  %from = phi i64 [%lo, %entry], [%to, %next]
+  %far = add i64 %from, {BLOCK}
+  %short = icmp slt i64 %far, %hi
+  %to = select i1 %short, i64 %far, i64 %hi
+  %rare = call i32 @rare(ptr %ctx, i64 %from, i64 %to)
+  %plain = icmp eq i32 %rare, 0
+  br i1 %plain, label %most, label %every
+most:
+  call void @most(ptr %ctx, i64 %from, i64 %to)
+  br label %next
+every:
+  call void @every(ptr %ctx, i64 %from, i64 %to)
+  br label %next
+next:
+  br i1 %short, label %block, label %done
+done:
+  ret void
+}}
+"""
+
+
+def _asked(function: str) -> str:
+    """The function that returns what the loop's conditions make together."""
+    function = function.replace("define internal void", "define internal i32", 1).replace("entry:\n", f"entry:\n{FLAG}", 1)
+    return function.replace("  ret void\n", "  %asked = load i32, ptr %flag\n  ret i32 %asked\n")
+
+
+FLAG = "  %flag = alloca i32\n  store i32 0, ptr %flag\n"
+
+
+@dataclass(frozen=True)
+class Elementwise:
+    """A formula with the dtypes of its arrays; `parameters` numbers come with each call.
+
+    `asks`: the result is a condition that is not written, but asked whether any element has it.
+    """
+
+    result: Expr | Cases
     out: Stored
     inputs: tuple[Stored, ...]
     parameters: int = 0
+    asks: bool = False
 
-    def flat(self) -> str:
-        """The module for arrays that lie in one piece, element after element."""
+    def text(self, steps: tuple[str, ...] | None) -> str:
+        """The module for a layout; steps of None: in one piece."""
+        if not isinstance(self.result, Cases):
+            text = self.function("define void @kernel", steps)
+        else:
+            most, every = (replace(self, result=formula) for formula in (self.result.most, self.result.every))
+            rare = replace(self, result=self.result.rare, asks=True)
+            text = CASES + most.function("define internal void @most", steps)
+            text += every.function("define internal void @every", steps)
+            text += _asked(rare.function("define internal void @rare", steps))
+        return declarations(text) + text + METADATA
+
+    def function(self, head: str, steps: tuple[str, ...] | None) -> str:
+        """One function that goes over elements."""
+        return self._flat(head) if steps is None else self._strided(head, steps)
+
+    def _flat(self, head: str) -> str:
+        """For arrays that lie in one piece, element after element."""
         arrays = (self.out, *self.inputs)
         body = _Body(self, [f"%i{k}" for k in range(len(arrays))], align=True)
         steps = [f"%i{k} = getelementptr inbounds i8, ptr %p{k}, i64 %o{k}" for k in range(len(arrays))]
         offsets = [f"%o{k} = mul nuw nsw i64 %i, {array.size}" for k, array in enumerate(arrays)]
-        text = f"""
-define void @kernel(ptr %ctx, i64 %lo, i64 %hi) {ATTRIBUTES} {{
+        return f"""
+{head}(ptr %ctx, i64 %lo, i64 %hi) {ATTRIBUTES} {{
 entry:
 {indented(self._header())}
   %some = icmp slt i64 %lo, %hi
@@ -62,7 +129,6 @@ done:
   ret void
 }}
 """
-        return declarations(text) + text + METADATA
 
     def _header(self) -> list[str]:
         """Lines that read the addresses and the numbers."""
@@ -75,8 +141,8 @@ done:
             lines.append(f"%f{k} = fptrunc double %d{k} to float")
         return lines
 
-    def strided(self, steps: tuple[str, ...]) -> str:
-        """The module for arrays of any layout. `steps` says of the result and each input how the innermost elements lie.
+    def _strided(self, head: str, steps: tuple[str, ...]) -> str:
+        """For arrays of any layout. `steps` says of the result and each input how the innermost elements lie.
 
         "next" to each other, all the "same" one, or "far" apart. In the context follow: the length of the innermost
         dimension, each array's step there, the number of outer dimensions, and for each, the innermost first, its length
@@ -99,8 +165,8 @@ done:
                 f"%y{k} = mul i64 %x{k}, %at",
                 f"%n{k} = add i64 %e{k}, %y{k}",
             ]
-        text = f"""
-define void @kernel(ptr %ctx, i64 %lo, i64 %hi) {ATTRIBUTES} {{
+        return f"""
+{head}(ptr %ctx, i64 %lo, i64 %hi) {ATTRIBUTES} {{
 entry:
 {indented([*self._header(), *read])}
   %first = udiv i64 %lo, %m
@@ -158,7 +224,6 @@ done:
   ret void
 }}
 """
-        return declarations(text) + text + METADATA
 
     def _inner(self, steps: tuple[str, ...]) -> tuple[list[str], list[str], _Body]:
         """The addresses of the elements that the innermost loop is at, and what it does with them."""
@@ -190,6 +255,11 @@ class _Body:
             return f"%l{e.value}"
 
         lowering = Lowering(leaf)
+        assert isinstance(formula.result, Expr)
+        if formula.asks:
+            asked = ["%was = load i32, ptr %flag", f"%is = zext i1 {lowering.name(formula.result)} to i32"]
+            self.lines = [*loads, *lowering.lines, *asked, "%both = or i32 %was, %is", "store i32 %both, ptr %flag"]
+            return
         result = formula.out.rounded(formula.result)
         value = lowering.name(result)
         store = formula.out.write(value, places[0], formula.out.size if align else 1, TAGS)

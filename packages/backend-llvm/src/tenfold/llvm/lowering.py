@@ -6,7 +6,7 @@ import struct
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from tenfold.llvm import parts
+from tenfold.llvm import far, parts
 from tenfold.llvm.expressions import FLOATS, Expr, walk
 
 _ARITHMETIC = {"add": "fadd", "sub": "fsub", "mul": "fmul", "div": "fdiv"}
@@ -76,6 +76,8 @@ def instruction(e: Expr, args: list[str]) -> str:
         return f"call {e.type} @llvm.ldexp.{'f32' if e.type == 'float' else 'f64'}.i32({e.type} {args[0]}, i32 {args[1]})"
     if e.op in parts.NAMES:
         return f"call {e.type} @{parts.function(e.op, e.type)}({e.type} {args[0]})"
+    if e.op in far.NAMES:
+        return f"call {e.type} @{e.op}(double {args[0]})"
     if e.op == "narrow":
         return f"trunc {operand} {args[0]} to {e.type}"
     if e.op == "neg":
@@ -102,15 +104,16 @@ def _conversion(source: str, target: str) -> str:
 
 
 def declarations(text: str) -> str:
-    """The declarations of the intrinsics that a module calls."""
-    found = set()
+    """The declarations of the intrinsics that a module calls, and the functions that are written out."""
+    found, written = set(), far.definitions(text)
+    text += written
     for name, count in {**dict.fromkeys(_INTRINSICS.values(), 1), "fma": 3, "copysign": 2, "maximum": 2, "minimum": 2}.items():
         for suffix, type in (("f32", "float"), ("f64", "double")):
             if f"@llvm.{name}.{suffix}(" in text:
                 found.add(f"declare {type} @llvm.{name}.{suffix}({', '.join([type] * count)})")
             if f"@llvm.ldexp.{suffix}.i32(" in text:
                 found.add(f"declare {type} @llvm.ldexp.{suffix}.i32({type}, i32)")
-    return "\n".join([*sorted(found), parts.declarations(text)])
+    return "\n".join([*sorted(found), parts.declarations(text), written])
 
 
 def indented(lines: Iterable[str]) -> str:

@@ -123,29 +123,6 @@ def gathered(memory: str) -> str:
     return f.text()
 
 
-def running(stored: Stored) -> str:
-    """out[o, j, i] = x[o, 0, i] + ... + x[o, j, i], summed in float64. Items are outer and inner.
-
-    Context: x, out; length, inner.
-    """
-    f = Function(HEAD)
-    type = stored.memory
-    x, out, length, inner = f.words(["*x", "*out", "length", "inner"])
-    with f.loop("%lo", "%hi") as item:
-        outer, i = f.split(item, inner)
-        start = f.add(f.mul(f.mul(outer, length), inner), i)
-        sum_ = f.variable("double", "-0.0")  # which leaves the first as it is, -0.0 too
-        with f.loop(0, length) as j:
-            place = f.add(start, f.mul(j, inner))
-            value = f.let(f"load {type}, ptr {f.at(x, place, type)}")
-            wide = value if type == "double" else f.let(f"fpext {type} {value} to double")
-            total = f.let(f"fadd double {f.let(f'load double, ptr {sum_}')}, {wide}")
-            f.do(f"store double {total}, ptr {sum_}")
-            narrow = total if type == "double" else f.let(f"fptrunc double {total} to {type}")
-            f.do(f"store {type} {narrow}, ptr {f.at(out, place, type)}")
-    return f.text()
-
-
 def one_hot() -> str:
     """Rows of zeros with a 1 at each index; a flag where an index is no class. Items are indices.
 

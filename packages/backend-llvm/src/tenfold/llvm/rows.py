@@ -29,6 +29,11 @@ def total(x: Expr) -> Expr:
     return Expr("total", "double", (x,))
 
 
+def product(x: Expr) -> Expr:
+    """The product along the row of float64."""
+    return Expr("product", "double", (x,))
+
+
 def largest(x: Expr) -> Expr:
     """The maximum along the row; NaN if one element is."""
     return Expr("largest", x.type, (x,))
@@ -49,7 +54,9 @@ def pick(array: int, position: int, type: str) -> Expr:
     return Expr("pick", type, (), (array, position))
 
 
-REDUCTIONS = ("total", "largest")
+REDUCTIONS = ("total", "product", "largest")
+# What each begins with.
+STARTS = {"total": 0.0, "product": 1.0, "largest": float("-inf")}
 
 
 @dataclass(frozen=True)
@@ -187,13 +194,16 @@ class _Writer:
         wide, narrow, partial = [], [], []
         for n, e in enumerate(found):
             type, acc = e.args[0].type, f"%{name}.a{n}"
-            start = literal(0.0, type) if e.op == "total" else literal(float("-inf"), type)
+            start = literal(STARTS[e.op], type)
             first = start if e.op == "total" else f"{acc}.w"
             narrow.append(f"{acc} = phi {type} [{first}, %{name}.enter], [{acc}.n, %{name}.loop]")
             if e.op == "largest":
                 wide.append(f"{acc}.w = phi {type} [{start}, %{entered}], [{acc}.n, %{name}.after]")
                 suffix = "f32" if type == "float" else "f64"
                 partial.append(f"{acc}.n = call nsz {type} @llvm.maximum.{suffix}({type} {acc}, {type} {values[n]})")
+            elif e.op == "product":
+                wide.append(f"{acc}.w = phi {type} [{start}, %{entered}], [{acc}.n, %{name}.after]")
+                partial.append(f"{acc}.n = fmul reassoc {type} {acc}, {values[n]}")
             else:
                 partial.append(f"{acc}.n = fadd reassoc {type} {acc}, {values[n]}")
                 wide.append(f"{acc}.w = phi double [0.0, %{entered}], [{acc}.t, %{name}.after]")
@@ -228,7 +238,7 @@ class _Writer:
         self.block = f"{name}.done"
 
     def _finished(self, acc: str, e: Expr) -> str:
-        if e.op == "largest" or e.args[0].type == "float":
+        if e.op != "total" or e.args[0].type == "float":
             return f"{acc}.w"
         # the errors of infinite sums are no numbers
         self.lines += [

@@ -71,4 +71,5 @@ BOOL = Stored("i8", "i1", np.dtype(np.bool_))
 INT64 = Stored("i64", "i64", np.dtype(np.int64))
 # The dtypes that arithmetic kernels are made for, in the order of the tables of compiled kernels.
 FLOATING = (FLOAT32, FLOAT64, FLOAT16, BFLOAT16)
+LARGEST = {stored: float(ml_dtypes.finfo(stored.dtype).max) for stored in FLOATING}  # type: ignore[no-untyped-call]
 BY_DTYPE = {stored.dtype: stored for stored in (*FLOATING, BOOL, INT64)}

@@ -5,14 +5,12 @@ from __future__ import annotations
 import math
 from typing import Any
 
-import ml_dtypes
-
 from tenfold.dispatch.operators import op
 from tenfold.llvm.elementwise import Operator
 from tenfold.llvm.expressions import Expr
 from tenfold.llvm.kernels.attaching import chosen
 from tenfold.llvm.session import USED
-from tenfold.llvm.storage import FLOAT32, FLOAT64, FLOATING, Stored
+from tenfold.llvm.storage import FLOAT32, FLOAT64, FLOATING, LARGEST, Stored
 from tenfold.llvm.tracing import NotLowered, formula_of
 
 NAMES = (
@@ -69,8 +67,7 @@ class Composite:
         if self.declared.name not in LIMITED:
             return WHOLE if self.declared.name in ROUNDED else FLOATING
         largest = max((abs(o) for o in options if math.isfinite(o)), default=0)
-        limits = {stored: float(ml_dtypes.finfo(stored.dtype).max) for stored in FLOATING}  # type: ignore[no-untyped-call]
-        return tuple(stored for stored, limit in limits.items() if largest <= limit)
+        return tuple(stored for stored, limit in LARGEST.items() if largest <= limit)
 
 
 def _to_the_body(input: Any) -> Any:

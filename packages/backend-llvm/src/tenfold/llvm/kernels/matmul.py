@@ -15,6 +15,7 @@ from tenfold.dispatch.registration import current_owner
 from tenfold.llvm import large_calls
 from tenfold.llvm.gates import gated
 from tenfold.llvm.kernels.attaching import ACCELERATED, lead
+from tenfold.llvm.kernels.halves import of_halves
 from tenfold.llvm.little_products import product_gated
 from tenfold.llvm.storage import FLOAT32, FLOAT64
 
@@ -51,8 +52,10 @@ def large(name: str, arguments: int) -> Callable[[Any], Any]:
 def gate(name: str, arguments: int = 2, turned: bool = False) -> Callable[[Any], Any]:
     def wrap(beneath: Any) -> Any:
         lead(name, strided=True)
-        planned = large_calls.large_gated(large(name, arguments)(beneath), arguments, turned)
-        return product_gated(planned, arguments, turned)
+        below = of_halves(arguments, lambda: made)(beneath)
+        planned = large_calls.large_gated(large(name, arguments)(below), arguments, turned)
+        made = product_gated(planned, arguments, turned)
+        return made
 
     return wrap
 

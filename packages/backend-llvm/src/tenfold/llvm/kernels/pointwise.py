@@ -9,13 +9,14 @@ import numpy as np
 
 from tenfold.dispatch.kernels import kernel
 from tenfold.dispatch.operators import op
-from tenfold.llvm import maths, powers
+from tenfold.llvm import inverses, maths, powers, trigonometry
 from tenfold.llvm.elementwise import Operator, not_served
-from tenfold.llvm.expressions import Expr, convert, copysign, different, equal, fma, rounding, select, sqrt
+from tenfold.llvm.expressions import Expr, convert, copysign, different, equal, fma, is_nan, rounding, select, sqrt
 from tenfold.llvm.gates import gated
-from tenfold.llvm.kernels.attaching import elementwise
-from tenfold.llvm.storage import BFLOAT16, FLOAT16, FLOAT32
+from tenfold.llvm.kernels.attaching import chosen, elementwise
+from tenfold.llvm.storage import BFLOAT16, BY_DTYPE, FLOAT16, FLOAT32, LARGEST
 
+SINGLE = (FLOAT32, FLOAT16, BFLOAT16)  # what is computed in float32
 # Functions of one argument whose last bit differs from NumPy's: all sizes and layouts are served, so that the same number
 # always has the same result.
 for _name, _formula in {
@@ -23,6 +24,8 @@ for _name, _formula in {
     "sigmoid": maths.sigmoid, "erf": maths.erf, "erfc": maths.erfc,
 }.items():  # fmt: skip
     elementwise(_name, _formula)
+elementwise("sin", trigonometry.sin)
+elementwise("cos", trigonometry.cos)
 
 # Those that are rounded once, as NumPy's.
 for _name, _formula in {
@@ -127,7 +130,8 @@ def _logaddexp(x: Expr, y: Expr) -> Expr:
 
 elementwise("hypot", _hypot, "xx", dtypes=(FLOAT32,))
 elementwise("logaddexp", _logaddexp, "xx")
-elementwise("log10", maths.log10, dtypes=(FLOAT32, FLOAT16, BFLOAT16))
+elementwise("log10", maths.log10, dtypes=SINGLE)
+elementwise("erfinv", inverses.erfinv, dtypes=SINGLE)
 
 
 def _one_exponent(x: Any, exponent: Any) -> bool:
@@ -137,7 +141,7 @@ def _one_exponent(x: Any, exponent: Any) -> bool:
 
 # An exponent for each element. The kernel beneath has single elements, and exponents that are arrays of no dimensions: there
 # 0.5 and -0.5 mean roots, whose values at -0.0 and -inf are not those of powers.
-elementwise("pow", powers.power, "xx", dtypes=(FLOAT32,), least=2, refuses=_one_exponent)
+elementwise("pow", powers.power, "xx", dtypes=SINGLE, least=2, refuses=_one_exponent)
 
 
 _SHORT = {
@@ -150,16 +154,38 @@ _SHORT = {
     -2: lambda x: 1.0 / (x * x),
 }  # fmt: skip
 _PRODUCTS = {exponent: Operator("pow", formula, exact=True).wrap(not_served) for exponent, formula in _SHORT.items()}
-_POWER = Operator("pow", powers.power, "xn", dtypes=(FLOAT32,)).wrap(not_served)
+_POWER = Operator("pow", powers.power, "xn", dtypes=SINGLE).wrap(not_served)
 
 
 def _of_one_number(input: Any, exponent: Any, out: Any = None) -> Any:
     """Powers whose exponent is a number; those of a few are products, roots and reciprocals of them."""
+    half = getattr(input, "itemsize", 0) == 2  # beside which a number comes as an array of no dimensions
+    if half and type(exponent) is np.ndarray and not exponent.ndim:
+        exponent = float(exponent)
     if type(exponent) not in (int, float):
         return NotImplemented
-    short = _PRODUCTS.get(exponent)
+    short = None if half and abs(exponent) == 0.5 else _PRODUCTS.get(exponent)  # which is a power there, not a root
     given = (input,) if short is not None else (input, exponent)
     return (short or _POWER)(*given) if out is None else (short or _POWER)(*given, out=out)
 
 
 kernel(op.pow, device="cpu", wrap=True, into=True, note="exponents that are numbers")(gated(_of_one_number, 2))
+
+
+def _to_num(x: Expr, nan: Expr, high: Expr, low: Expr) -> Expr:
+    return select(is_nan(x), nan, select(equal(x, maths.INF), high, select(equal(x, -maths.INF), low, x)))
+
+
+_NUMBERS = Operator("nan_to_num", _to_num, "xnnn").wrap(not_served)
+
+
+def _nan_to_num(input: Any, nan: Any, posinf: Any, neginf: Any) -> Any:
+    """Numbers for what is none, all in one pass; those that the dtype does not hold are left to the body."""
+    largest = LARGEST[BY_DTYPE[input.dtype]]
+    given = (0.0 if nan is None else nan, largest if posinf is None else posinf, -largest if neginf is None else neginf)
+    if any(type(g) not in (int, float) or largest < abs(g) < maths.INF for g in given):
+        return NotImplemented
+    return _NUMBERS(input, *given)
+
+
+chosen("nan_to_num", _nan_to_num, 4, "numbers that the dtype holds")

@@ -11,8 +11,9 @@ import numpy as np
 from tenfold.dispatch.kernels import kernel
 from tenfold.dispatch.operators import op
 from tenfold.llvm import positions, session as sessions
+from tenfold.llvm.kernels import scans
 from tenfold.llvm.kernels.attaching import ACCELERATED, chosen, lead
-from tenfold.llvm.programs import Compiled, empty, suitable
+from tenfold.llvm.programs import Compiled, suitable
 from tenfold.llvm.storage import FLOAT32, FLOAT64, INT64, Stored
 
 Array = np.ndarray[Any, Any]
@@ -21,7 +22,6 @@ SHORT = 128  # elements of a row up to which it does in arrays of any size
 MOST_LEADING = 32  # of a row's first few, which are put in order one by one
 
 EXTREME, LEADING = Compiled("extremes and positions", positions.extreme), Compiled("the first few", positions.leading)
-RUNNING = Compiled("sums up to each element", positions.running)
 
 
 def _served(x: Array) -> Stored | None:
@@ -83,16 +83,6 @@ def topk(input: Array, k: int, dim: int, largest: bool, sorted: bool) -> Any:
     return (values, where) if done and not flag else NotImplemented
 
 
-def cumsum(input: Array, dim: int) -> Any:
-    """Sums of all elements up to each, in float64, as the kernel beneath adds them."""
-    stored = _served(input)
-    if stored is None or type(dim) is not int or not -input.ndim <= dim < input.ndim:
-        return NotImplemented
-    length, inner = input.shape[dim], prod(input.shape[dim % input.ndim + 1 :])
-    out = empty(input.shape, stored)
-    return out if _run(RUNNING, (stored,), input.size // length, length, input, out, length, inner) else NotImplemented
-
-
 # The words of the gate, as native/along.ll reads them.
 BENEATH, SERVE, MOST_WORD, KIND, DTYPES, INDEX, LOOPS, WORDS = 0, 1, 2, 3, 8, 12, 16, 20
 LIKE, POSITIONS, PAIR = range(3)
@@ -111,7 +101,7 @@ def _along(name: str, serve: Any, kind: int, program: Compiled, *variant: Any) -
         words[[BENEATH, SERVE, MOST_WORD, KIND, INDEX]] = id(beneath), id(serve), ALONE, kind, id(INT64.dtype)
         for i, stored in enumerate((FLOAT32, FLOAT64)):
             words[DTYPES + i] = id(stored.dtype)
-            program.enter((stored, *variant), words, LOOPS + i)
+            program.enter((stored if kind != LIKE else stored.dtype, *variant), words, LOOPS + i)
         return session.native.builtin("along_gate", words)
 
     ACCELERATED[name] = serve
@@ -124,5 +114,6 @@ for _end, _kind in (("max", "largest"), ("min", "smallest")):
     _along(f"arg{_end}", partial(position, _kind), POSITIONS, EXTREME, _kind, False)
     lead(f"arg{_end}")
 chosen("topk_pair", topk, 5, f"{NOTE}, at most {MOST_LEADING} of a row that differ")
-_along("cumsum", cumsum, LIKE, RUNNING)
-lead("cumsum")
+for _name, _serve, _kind in (("cumsum", scans.cumsum, "sum"), ("cumprod", scans.cumprod, "product")):
+    _along(_name, _serve, LIKE, scans.RUNNING, _kind)
+    lead(_name)

@@ -8,16 +8,19 @@ from typing import Any
 import numpy as np
 
 from tenfold.llvm.columns import Columns
-from tenfold.llvm.expressions import convert, load
+from tenfold.llvm.expressions import convert, is_nan, load, select
 from tenfold.llvm.kernels.attaching import rowwise
 from tenfold.llvm.programs import Program, empty, suitable
-from tenfold.llvm.rows import Array as Argument, Rows, largest, length, total
+from tenfold.llvm.rows import Array as Argument, Rows, largest, length, product, total
 from tenfold.llvm.storage import FLOAT64, Stored
 
 Array = np.ndarray[Any, Any]
 LEAST = 1 << 14  # elements from which the compiled loops win more than the planning in Python of other layouts costs
 PIECE = 1 << 16  # of a long row, whose pieces several threads add
 LONG = 8 * PIECE  # elements of a row from which pieces gain more than they cost
+KINDS = ("total", "mean", "largest", "smallest", "product", "total of numbers")
+# What joins the results of a row's pieces.
+OF_PIECES = {"total": "total", "largest": "largest", "product": "product", "total of numbers": "total"}
 
 
 def _program(kind: str, stored: Stored, result: Stored, layout: str) -> Rows | Columns:
@@ -26,8 +29,11 @@ def _program(kind: str, stored: Stored, result: Stored, layout: str) -> Rows | C
         value = -largest(-x)
     elif kind == "largest":
         value = largest(x)
+    elif kind == "product":
+        value = convert(product(convert(x, "double")), result.computed)
     else:
-        value = convert(total(x) / length("double") if kind == "mean" else total(x), result.computed)
+        added = total(select(is_nan(x), 0.0, x) if kind == "total of numbers" else x)
+        value = convert(added / length("double") if kind == "mean" else added, result.computed)
     if layout == "rows":
         return Rows(((value, Argument(result, "scalar")),), (Argument(stored, "row"),))
     return Columns(((value, Argument(result, "column")),), (Argument(stored, "row"),))
@@ -48,7 +54,7 @@ def dimensions(x: Array, dim: Any) -> list[int] | None:
 
 
 def reduce(kind: str, x: Array, dim: Any, keepdim: bool) -> Any:
-    """The reduction of an array that lies in one piece, or NotImplemented. `kind`: total, mean, largest or smallest."""
+    """The reduction of an array that lies in one piece, or NotImplemented. `kind`: one of KINDS."""
     if not x.ndim or not x.size:
         return NotImplemented
     if dim is None and not keepdim:  # the common call, in few steps
@@ -85,24 +91,29 @@ def _whole(kind: str, x: Array) -> Any:
     if stored is None:
         return None
     if x.size >= LONG:
-        return _long_row(kind, x.reshape(-1), stored, stored) if kind in ("total", "largest") else None
+        return _long_row(kind, x.reshape(-1), stored, stored) if kind in OF_PIECES else None
     out = np.empty((), x.dtype)
     return out if PROGRAM.rows((kind, stored, stored, "rows"), 1, x.size, out, x) else None
 
 
+def _between(kind: str, stored: Stored) -> Stored:
+    """The dtype between two passes: sums, means and products are kept in float64."""
+    return stored if kind in ("largest", "smallest") else FLOAT64
+
+
 def _apart(kind: str, x: Array, dims: list[int], stored: Stored) -> Any:
-    """Dimensions that are not neighbours: the last neighbours first, sums and means in float64."""
+    """Dimensions that are not neighbours: the last neighbours first."""
     first = len(dims) - 1
     while first and dims[first - 1] == dims[first] - 1:
         first -= 1
     inner = dims[first:]
-    between = FLOAT64 if kind in ("total", "mean") else stored
+    between = _between(kind, stored)
     before, after = x.shape[: inner[0]], x.shape[inner[-1] + 1 :]
     part = _adjacent(kind, x, before, prod(x.shape[d] for d in inner), after, stored, between)
     if part is None:
         return None
     rest = part.reshape(*before, *[1] * len(inner), *after)
-    result = reduce(kind, rest, tuple(dims[:first]), True)
+    result = reduce(OF_PIECES.get(kind, kind), rest, tuple(dims[:first]), True)
     return None if result is NotImplemented else result.astype(stored.dtype, copy=False)
 
 
@@ -115,7 +126,7 @@ def _adjacent(
     parts, width = prod(before), prod(after)
     if width > 1:
         done = PROGRAM.columns((kind, stored, result, "columns"), parts, count, width, out, x)
-    elif parts == 1 and count >= LONG and kind in ("total", "largest"):
+    elif parts == 1 and count >= LONG and kind in OF_PIECES:
         return _long_row(kind, x.reshape(-1), stored, result)
     elif parts == 1 and count >= LONG and kind == "mean":
         whole = _long_row("total", x.reshape(-1), stored, FLOAT64)
@@ -128,7 +139,7 @@ def _adjacent(
 def _long_row(kind: str, x: Array, stored: Stored, result: Stored) -> Any:
     """One long row, in pieces."""
     pieces = -(-x.size // PIECE)
-    between = FLOAT64 if kind == "total" else stored
+    between = _between(kind, stored)
     part = np.empty(pieces, between.dtype)
     key = (kind, stored, between, "rows")
     whole = x.size // PIECE
@@ -137,7 +148,7 @@ def _long_row(kind: str, x: Array, stored: Stored, result: Stored) -> Any:
     if whole < pieces:
         PROGRAM.rows(key, 1, x.size - whole * PIECE, part[whole:], x[whole * PIECE :])
     out = np.empty((), result.dtype)
-    return out if PROGRAM.rows((kind, between, result, "rows"), 1, pieces, out, part) else None
+    return out if PROGRAM.rows((OF_PIECES[kind], between, result, "rows"), 1, pieces, out, part) else None
 
 
 def _attach(name: str, kind: str) -> None:
@@ -151,5 +162,5 @@ def _attach(name: str, kind: str) -> None:
     rowwise(name, serve, note, "rdk", "d", PROGRAM, keys, serve_least=LEAST)
 
 
-for _name, _kind in (("sum", "total"), ("mean", "mean"), ("amax", "largest"), ("amin", "smallest")):
+for _name, _kind in (("sum", "total"), ("mean", "mean"), ("amax", "largest"), ("amin", "smallest"), ("prod", "product")):
     _attach(_name, _kind)

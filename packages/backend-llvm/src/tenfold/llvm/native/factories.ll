@@ -302,7 +302,7 @@ array_of:
   %none = icmp eq ptr %array, null
   br i1 %none, label %slow, label %dtype
 dtype:
-  %floats = call i1 @agrees(ptr %array, ptr %dtype_is)
+  %floats = call i1 @agrees(ptr %array, ptr %dtype_is, i1 false)
   %count = call i64 @elements(ptr %array)
   %few = icmp slt i64 %count, 16385
   %some = icmp sgt i64 %count, 0

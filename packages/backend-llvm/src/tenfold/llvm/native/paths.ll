@@ -2,7 +2,7 @@
 ; tensors of the CPU that lie in one piece while no layer is entered. Everything else goes to the function's own code.
 ; call_paths.py fills the p_… variables and the words of each function: 0 arguments at least, 1 parameters, 2 the kernels by
 ; device, 3 whether its body records what has no rule, 4 the name under which the globals have what gives results their node, 5
-; the flags that arrays have to have, 6 recording.ll's words for the rule at 7; at 8 the parameters' roles (1 a tensor, 2 that or a
+; the flags that arrays have to have (and bit 32 where they may be of half precision, without gradients), 6 recording.ll's words for the rule at 7; at 8 the parameters' roles (1 a tensor, 2 that or a
 ; number, 3 a value, 4 a value that has to be the default and that kernels do
 ; not get, 5 a tensor or None, 6 a list of tensors, 7 an int, 8 a bool, 9 a float or int; 16 more where None will do, too), at 16
 ; their defaults, at 24 their names; 32 is writing.ll's,
@@ -15,6 +15,8 @@
 @p_builtin = global ptr null   ; the type of a native kernel
 @p_float32 = global ptr null
 @p_float64 = global ptr null
+@p_float16 = global ptr null
+@p_bfloat16 = global ptr null
 @p_flags = global ptr null     ; four numbers: whether any thread has layers, no gradients, inference mode or transforms
 @p_function = global ptr null  ; the type of functions in Python
 @p_ordinary = global ptr null  ; the vectorcall of functions in Python
@@ -207,7 +209,7 @@ array:
   %missing = icmp eq ptr %x, null
   br i1 %missing, label %no, label %dtype
 dtype:
-  %fits = call i1 @agrees(ptr %x, ptr %dtype_is)
+  %fits = call i1 @agrees(ptr %x, ptr %dtype_is, i1 false)
   br i1 %fits, label %fine, label %no
 fine:
   %node = call ptr @field(ptr %v, ptr @p_node)
@@ -239,8 +241,19 @@ no:
   ret ptr null
 }
 
-; Whether an array has the dtype of those before it, or as the first of them float32 or float64.
-define internal i1 @agrees(ptr %array, ptr %dtype_is) alwaysinline {
+; Whether a dtype is float16 or bfloat16.
+define internal i1 @is_half(ptr %dt) alwaysinline {
+entry:
+  %F16 = load ptr, ptr @p_float16
+  %BF16 = load ptr, ptr @p_bfloat16
+  %half = icmp eq ptr %dt, %F16
+  %brief = icmp eq ptr %dt, %BF16
+  %is = or i1 %half, %brief
+  ret i1 %is
+}
+
+; Whether an array has the dtype of those before it, or as the first of them float32 or float64, or half precision if it may.
+define internal i1 @agrees(ptr %array, ptr %dtype_is, i1 %half) alwaysinline {
 entry:
   %dt = call ptr @at(ptr %array, i64 56)
   %known = load ptr, ptr %dtype_is
@@ -252,8 +265,11 @@ which:
   %single = icmp eq ptr %dt, %F32
   %double = icmp eq ptr %dt, %F64
   %floating = or i1 %single, %double
+  %is_half = call i1 @is_half(ptr %dt)
+  %may = and i1 %half, %is_half
+  %served = or i1 %floating, %may
   store ptr %dt, ptr %dtype_is
-  ret i1 %floating
+  ret i1 %served
 agree:
   %same = icmp eq ptr %dt, %known
   ret i1 %same
@@ -424,6 +440,7 @@ begin:
   %count = call i64 @word(ptr %words, i64 1)
   %wanted_word = call i64 @word(ptr %words, i64 5)
   %wanted = trunc i64 %wanted_word to i32
+  %may_be_half = icmp sgt i64 %wanted_word, 4294967295
   br label %read
 read:
   %i = phi i64 [0, %begin], [%inext, %next]
@@ -500,7 +517,7 @@ array:
   %x_none = icmp eq ptr %x, null
   br i1 %x_none, label %slow, label %dtype
 dtype:
-  %x_fits = call i1 @agrees(ptr %x, ptr %dtype_is)
+  %x_fits = call i1 @agrees(ptr %x, ptr %dtype_is, i1 %may_be_half)
   br i1 %x_fits, label %node, label %slow
 listed:
   %l = call ptr @plain_list(ptr %v, i32 %wanted, ptr %dtype_is, ptr %recorded_is)
@@ -529,6 +546,13 @@ next:
 
 kernel:
   %has_node = load i1, ptr %recorded_is
+  %of_dtype = load ptr, ptr %dtype_is
+  %of_half = call i1 @is_half(ptr %of_dtype)
+  %written_to = icmp ne ptr %out, null
+  %more_than_made = or i1 %has_node, %written_to
+  %half_of_more = and i1 %of_half, %more_than_made
+  br i1 %half_of_more, label %slow, label %known_dtype
+known_dtype:
   %s1 = call i64 @word(ptr %flags, i64 1)
   %all_on = icmp eq i64 %s1, 0
   %nobody_off = xor i1 %has_node, true
@@ -538,7 +562,7 @@ ask_thread:  ; some thread has switched gradients off, perhaps this one
   %on_here = call i1 @grad_is_on()
   br label %decided
 decided:
-  %recorded = phi i1 [%has_node, %kernel], [%on_here, %ask_thread]
+  %recorded = phi i1 [%has_node, %known_dtype], [%on_here, %ask_thread]
   %attach_name = call ptr @pointer(ptr %words, i64 4)
   %no_rule = icmp eq ptr %attach_name, null
   %unneeded = icmp eq ptr %attach_name, inttoptr (i64 1 to ptr)

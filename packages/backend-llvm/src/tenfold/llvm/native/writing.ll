@@ -330,7 +330,7 @@ array_one:
   %x_none = icmp eq ptr %x, null
   br i1 %x_none, label %slow, label %dtype
 dtype:
-  %x_fits = call i1 @agrees(ptr %x, ptr %dtype_is)
+  %x_fits = call i1 @agrees(ptr %x, ptr %dtype_is, i1 false)
   br i1 %x_fits, label %apart, label %slow
 apart:
   %is_first = icmp eq i64 %i, 0

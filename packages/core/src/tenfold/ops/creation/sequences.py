@@ -132,9 +132,9 @@ def spaced(start: Any, end: Any, steps: int, dtype: Any, device: Any) -> Any:
         first, last = np.float32(start), np.float32(end)
         with np.errstate(over="ignore", invalid="ignore"):
             start, end, step = float(first), float(last), float((last - first) / np.float32(steps - 1))
-    index = numbers(dtype, device, 0, steps)
     with np.errstate(invalid="ignore"):
-        return np.where(index < steps // 2, start + index * step, end - (steps - 1 - index) * step).astype(wide)
+        index = numbers(dtype, device, 0, steps - steps // 2) * step
+        return np.concatenate([start + index[: steps // 2], end - index[::-1]])
 
 
 @composite("creation", method=None, out=True)

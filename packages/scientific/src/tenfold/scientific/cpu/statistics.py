@@ -33,8 +33,11 @@ def median_dim(input: Any, dim: int, keepdim: bool, skip_nan: bool) -> tuple[Any
     x = orderable(input)
     if not x.ndim:
         return input.copy(), np.zeros((), np.int64)
-    positions = order(x, dim, False)
     size = x.shape[dim]
+    alone = _alone(x, (size - 1) // 2, dim) if size else None
+    if alone is not None:
+        return taken(input, alone, dim, keepdim)
+    positions = order(x, dim, False)
     middle = np.full([1 if i == dim % x.ndim else n for i, n in enumerate(x.shape)], (size - 1) // 2)
     if x.dtype.kind == "f":
         missing = add_reduce(np.isnan(x), dim, np.int64, None, True)
@@ -43,6 +46,19 @@ def median_dim(input: Any, dim: int, keepdim: bool, skip_nan: bool) -> tuple[Any
         else:
             middle = np.where(missing > 0, size - missing, middle)  # the first NaN
     return taken(input, np.take_along_axis(positions, middle, dim), dim, keepdim)
+
+
+def _alone(x: Any, place: int, dim: int) -> Any:
+    """Positions of the elements that sorting would bring to a place, by selection; None where nan or equals leave a choice."""
+    if x.dtype.kind == "f" and np.isnan(x).any():
+        return None
+    equal = x == np.take(np.partition(x, place, dim), [place], dim)
+    if np.count_nonzero(equal) * x.shape[dim] != x.size:
+        return None
+    if dim % x.ndim == x.ndim - 1:
+        return equal.argmax(dim, keepdims=True)
+    places = np.nonzero(np.moveaxis(equal, dim, -1))[-1]  # one for each row, in the order of rows
+    return np.expand_dims(places.reshape([n for d, n in enumerate(x.shape) if d != dim % x.ndim]), dim)
 
 
 @kernel(op.mode_pair, device="cpu")

@@ -40,7 +40,8 @@ def logspace(
     start, end = number_of(start), number_of(end)
     dtype = spaced_dtype("logspace", start, end, dtype)
     with np.errstate(all="ignore"):
-        array = np.power(base, spaced(start, end, steps, dtype, device))
+        exponents = spaced(start, end, steps, dtype, device)
+        array = np.power(base, exponents * (1 + 0j) if dtype.is_complex else exponents)  # powers of negative bases, too
         return place(array.astype(dtype.numpy), device, requires_grad)
 
 
