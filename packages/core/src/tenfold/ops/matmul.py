@@ -201,7 +201,7 @@ def blend(name: str, input: Tensor, product: Tensor, beta: Any, alpha: Any) -> T
     if alpha != 1:
         product = product * alpha
     if beta == 0:
-        return product
+        return product if input._node is None else product + input.masked_fill(input.isnan() | True, 0)  # its gradient is 0
     return product + (input if beta == 1 else input * beta)
 
 

@@ -28,13 +28,15 @@ def mean(input: Any, dim: Any, keepdim: bool) -> Any:
         return rounded(mean(input.astype(np.float32), dim, keepdim), dtype)
     added = total(input, dim, keepdim)
     count = input.size if dim is None else input.size // added.size
+    if dtype.kind == "c":
+        return _divide(added, dtype.type(count))
     if type(added) is _ndarray:
         added /= count  # it is ours
         return added
     return added / dtype.type(count)
 
 
-_multiply = quiet(np.multiply.reduce)
+_multiply, _divide = quiet(np.multiply.reduce), quiet(np.divide)
 
 
 @kernel(op.prod, device="cpu")
