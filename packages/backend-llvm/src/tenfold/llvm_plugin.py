@@ -25,7 +25,7 @@ MODULES = {
     "random": ("random",),
     "padding": ("padding",),
     "rnn": ("recurrence",),
-    "embedding": ("embedding",),
+    "embedding": ("embedding", "bags"),
 }
 
 
