@@ -18,7 +18,7 @@ MODULES = {
     "attention": ("attention",),
     "conv": ("conv",),
     "pool": ("pool", "resize", "means"),
-    "resize": ("resize",),
+    "resize": ("resize", "sampling"),
     "loss": ("loss", "nll"),
     "backward": ("backward",),
     "optim": ("optim",),
