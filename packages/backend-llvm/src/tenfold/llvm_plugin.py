@@ -19,7 +19,7 @@ MODULES = {
     "conv": ("conv",),
     "pool": ("pool", "resize", "means"),
     "resize": ("resize", "sampling"),
-    "loss": ("loss", "nll"),
+    "loss": ("loss", "nll", "differences"),
     "backward": ("backward",),
     "optim": ("optim",),
     "random": ("random",),
