@@ -28,8 +28,11 @@ class _Bags:
 
 
 def bags(stored: Stored, mode: str, weighted: bool) -> str:
-    """Items are bags. Context: weight, index, where each bag begins (one more at the end), factors, out, sizes, places; flag; numbers of
-    a row, rows, the row that does not count. The flag is set where an index is no row."""
+    """Items are bags. The flag is set where an index is no row.
+
+    Context: weight, index, where each bag begins (one more at the end), factors, out, sizes, places; flag; numbers of a row, rows,
+    the row that does not count.
+    """
     b = _Bags(stored)
     f, v = b.f, b.v
     weight, index, starts, factors, out, sizes, places, flag, D, rows, padding = f.words(
@@ -145,7 +148,10 @@ def bags_grad(stored: Stored, mode: str, weighted: bool) -> str:
 
 
 def maxima_grad(stored: Stored) -> str:
-    """Each maximum's gradient is added where it came from. Items are columns. Context: gradient, places, table; bags, numbers of a row."""
+    """Each maximum's gradient is added where it came from. Items are columns.
+
+    Context: gradient, places, table; bags, numbers of a row.
+    """
     f = Function(HEAD)
     type = stored.memory
     grad, places, table, count, D = f.words(["*grad", "*places", "*table", "count", "D"])

@@ -17,8 +17,11 @@ KINDS = {1: "i8", 2: "i16", 4: "i32", 8: "i64"}  # elements that are copied in a
 
 
 def borders(size: int) -> str:
-    """Items are rows of results. Context: x, out, tables of planes, rows and columns; bytes of an element; planes, rows and columns of
-    the input and of the result; where the copy of each row begins in the result, where it ends, and its first column."""
+    """Items are rows of results.
+
+    Context: x, out, tables of planes, rows and columns; bytes of an element; planes, rows and columns of the input and of the
+    result; where the copy of each row begins in the result, where it ends, and its first column.
+    """
     f = Function(HEAD)
     x, out, zs, ys, xs, wide, D, H, W, oD, oH, oW, begin, end, first = f.words(
         ["*x", "*out", "*zs", "*ys", "*xs", *["number"] * 10]
@@ -55,8 +58,8 @@ def borders(size: int) -> str:
 def borders_grad(stored: Stored) -> str:
     """Every element is added to the one that it repeats. Items are rows of the input.
 
-    Context: gradient, out; for planes and rows of the input which ones of the gradient repeat them: where each one's begin in a list
-    of them, and the list; the table of columns; numbers of an element; sizes and the row's copy as in `borders`.
+    Context: gradient, out; for planes and rows of the input which ones of the gradient repeat them: where each one's begin in a
+    list of them, and the list; the table of columns; numbers of an element; sizes and the row's copy as in `borders`.
     """
     f = Function(HEAD)
     v = Vectors(f, stored, registers().lanes(stored))

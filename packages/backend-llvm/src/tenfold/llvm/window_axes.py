@@ -13,6 +13,7 @@ from tenfold.llvm.windows import Across
 Array = np.ndarray[Any, Any]
 
 window: Any = import_module("tenfold.nn.window")  # tenfold-nn is there where somebody asks for its operators' kernels
+BY_TABLE = Across()
 WIDEST = 4  # windows along a row whose steps are vectors
 MOST_TAPS = 16
 
@@ -25,7 +26,7 @@ class Axis:
     starts: Array
     ends: Array
     counts: Array
-    across: Across = Across()
+    across: Across = BY_TABLE
     pad: int = 0
 
     @property

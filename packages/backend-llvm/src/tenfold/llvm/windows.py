@@ -21,8 +21,8 @@ TABLES = ["*zs", "*ze", "*ys", "*ye", "*xs", "*xe"]
 
 @dataclass(frozen=True)
 class Across:
-    """What is added up along a row: windows of `taps` numbers that begin every `step`, or each number `spread` times in a row; with
-    neither, by the tables."""
+    """What is added up along a row: windows of `taps` numbers that begin every `step`, or each number `spread` times in a row;
+    with neither, by the tables."""
 
     taps: int = 0
     step: int = 1
@@ -75,8 +75,8 @@ class _Planes:
 def means(stored: Stored, across: Across, back: bool) -> str:
     """Each window's sum over its count, channels first; `back`: sums of what was divided by its own count. Items are planes.
 
-    Context: x, out, counts along each dimension (those of the last one with a vector's length behind them), `pad` numbers before a
-    row and `wide` numbers of it with what is around; tables, sizes.
+    Context: x, out, counts along each dimension (those of the last one with a vector's length behind them), `pad` numbers before
+    a row and `wide` numbers of it with what is around; tables, sizes.
     """
     p = _Planes(stored, ["*x", "*out", "*cz", "*cy", "*cx", "pad", "wide"])
     f, v = p.f, p.v

@@ -1,7 +1,7 @@
 """Batch normalization and its gradient: the operators of tenfold-nn.
 
-Channels first, the rows are those of each sample and channel, (N C, L). Channels last, the channels are columns, in a few parts that
-take the samples' place. Sums over samples or parts are NumPy's, in float64.
+Channels first, the rows are those of each sample and channel, (N C, L). Channels last, the channels are columns, in a few parts
+that take the samples' place. Sums over samples or parts are NumPy's, in float64.
 """
 
 from __future__ import annotations

@@ -57,7 +57,15 @@ def _plan(axes: list[Axis], dtype: Any) -> Plan | None:
 
 @lru_cache(maxsize=256)
 def _pooling(
-    sizes: Sizes, kernel: Sizes, stride: Sizes, padding: Sizes, ceil_mode: bool, count_pad: bool, divisor: Any, back: bool, dtype: Any
+    sizes: Sizes,
+    kernel: Sizes,
+    stride: Sizes,
+    padding: Sizes,
+    ceil_mode: bool,
+    count_pad: bool,
+    divisor: Any,
+    back: bool,
+    dtype: Any,
 ) -> Plan | None:
     axes = [sliding(*axis, 1, ceil_mode, count_pad) for axis in zip(sizes, kernel, stride, padding, strict=True)]
     if divisor is not None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import lru_cache
 from importlib import import_module
+from itertools import pairwise
 from math import prod
 from typing import Any
 
@@ -47,7 +48,7 @@ def _copied(table: Array) -> tuple[int, int, int]:
     """The longest part of a row that one copy fills: where it begins and ends, and its first column."""
     steps = np.flatnonzero((np.diff(table) != 1) | (table[:-1] < 0)) + 1
     bounds = [0, *steps.tolist(), len(table)]
-    best = max(zip(bounds[:-1], bounds[1:], strict=True), key=lambda part: (part[1] - part[0]) * (table[part[0]] >= 0))
+    best = max(pairwise(bounds), key=lambda part: (part[1] - part[0]) * (table[part[0]] >= 0))
     return (*best, int(table[best[0]])) if table[best[0]] >= 0 else (0, 0, 0)
 
 

@@ -50,7 +50,7 @@ class Plan:
 def _sliding(
     stored: Stored, sizes: Sizes, kernel: Sizes, stride: Sizes, padding: Sizes, dilation: Sizes, ceil_mode: bool
 ) -> Plan | None:
-    """None where a dimension has no window. Tables are for windows that hold an element each; dilated ones may straddle a plane."""
+    """None where a dimension has no window. Tables are for windows that hold an element; dilated ones may straddle a plane."""
     axes = [sliding(*axis, ceil_mode) for axis in zip(sizes, kernel, stride, padding, dilation, strict=True)]
     plan = _tabled(axes, dilation, prod(kernel))
     if plan is None or len(sizes) > 2 or prod(kernel) > MOST_TAPS:
@@ -70,7 +70,11 @@ def _even(stored: Stored, sizes: Sizes, output_size: Sizes) -> Plan | None:
     if min(output_size) < 1 or min(sizes) < 1:
         return None
     kernel = tuple(size // out for size, out in zip(sizes, output_size, strict=True))
-    if len(sizes) < 3 and prod(kernel) <= MOST_TAPS and all(k * o == s for k, o, s in zip(kernel, output_size, sizes, strict=True)):
+    if (
+        len(sizes) < 3
+        and prod(kernel) <= MOST_TAPS
+        and all(k * o == s for k, o, s in zip(kernel, output_size, sizes, strict=True))
+    ):
         n = len(sizes)
         return _sliding(stored, sizes, kernel, kernel, (0,) * n, (1,) * n, False)
     axes = [even(*axis) for axis in zip(sizes, output_size, strict=True)]

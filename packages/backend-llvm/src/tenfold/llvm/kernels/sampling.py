@@ -65,9 +65,7 @@ def fused_grid_sample_input_grad(
     return out if OF_PLANES.run((how,), shape[0], max(1, WORK * shape[0] // (4 * grad.size)), *given) else NotImplemented
 
 
-def fused_grid_sample_grid_grad(
-    grad: Array, input: Array, grid: Array, mode: str, padding_mode: str, align_corners: bool
-) -> Any:
+def fused_grid_sample_grid_grad(grad: Array, input: Array, grid: Array, mode: str, padding_mode: str, align_corners: bool) -> Any:
     sizes = input.shape[2:]
     stored = _stored(input, grid, prod(sizes))
     if stored is None or grad.dtype != input.dtype or mode == "nearest":

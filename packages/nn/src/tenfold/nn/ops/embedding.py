@@ -267,8 +267,7 @@ def _check_offsets(input: Tensor, first: int, last: int) -> None:
         )
     if last > input.shape[0]:
         raise RuntimeError(
-            f"embedding_bag: offsets[-1] can not be greater than input's length {input.shape[0]} but got offsets[-1] of "
-            f"{last}"
+            f"embedding_bag: offsets[-1] can not be greater than input's length {input.shape[0]} but got offsets[-1] of {last}"
         )
 
 
