@@ -30,8 +30,8 @@ class _Bags:
 def bags(stored: Stored, mode: str, weighted: bool) -> str:
     """Items are bags. The flag is set where an index is no row.
 
-    Context: weight, index, where each bag begins (one more at the end), factors, out, sizes, places; flag; numbers of a row, rows,
-    the row that does not count.
+    Context: weight, index, where each bag begins (one more at the end), factors, out, sizes, places; flag; numbers of a row,
+    rows, the row that does not count.
     """
     b = _Bags(stored)
     f, v = b.f, b.v
