@@ -75,7 +75,7 @@ def _three(shape: Sizes) -> tuple[int, Sizes]:
 
 def _bordered(input: Array, widths: Sizes, mode: str) -> Any:
     n = len(widths) // 2
-    if not 1 <= n <= 3 or n > input.ndim or type(input) is not np.ndarray or not input.size:
+    if not 1 <= n <= 3 or len(widths) % 2 or n > input.ndim or type(input) is not np.ndarray or not input.size:
         return NotImplemented
     last = channels_last(input) if n <= input.ndim - 2 else None
     order = None
