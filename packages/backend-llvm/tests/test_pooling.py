@@ -54,8 +54,6 @@ def definition(x, kernel, stride, padding, dilation, outputs):
 def test_against_the_definition(case, dtype):
     shape, kernel, *steps = case
     x = numbers(shape, dtype)
-    if x.size < pool.LEAST:
-        x = np.broadcast_to(x, (pool.LEAST // x.size + 1, *shape)).reshape(-1, *shape[1:]).copy()
     found = pool._max_pool(x, kernel, *steps)
     assert found is not NotImplemented
     values, indices = definition(x, kernel, *steps[:3], found[0].shape[x.ndim - len(kernel) :])
@@ -75,6 +73,33 @@ def test_what_is_left_to_numpy():
     x = RNG.standard_normal((4, 8, 16, 16))
     plain = ((2, 2), (2, 2), (0, 0), (1, 1), False)
     assert pool._max_pool(x.astype(np.float16), *plain) is NotImplemented
-    assert pool._max_pool(x.swapaxes(2, 3), *plain) is NotImplemented
-    assert pool._max_pool(x[:1, :1], *plain) is NotImplemented
-    assert pool._max_pool(x, (2, 2, 2), (2, 2, 2), (0, 0, 0), (1, 1, 1), False) is NotImplemented
+    assert pool._max_pool(x[:0], *plain) is NotImplemented
+    assert pool._max_pool2d(x, 2, None, 0, 1, False, True) is NotImplemented  # indices are wanted
+    assert pool._max_pool2d(x, 2, None, 2, 1, False, False) is NotImplemented  # the body refuses it
+    assert pool._adaptive_max_pool(x, (0, 2)) is NotImplemented
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("case", [case for case in CASES if len(case[1]) == 2], ids=str)
+def test_channels_last(case, dtype):
+    shape, kernel, *steps = case
+    x = numbers(shape, dtype)
+    turned = np.ascontiguousarray(x.transpose(0, 2, 3, 1)).transpose(0, 3, 1, 2)
+    for found, expected in zip(pool._max_pool(turned, kernel, *steps), pool._max_pool(x, kernel, *steps), strict=True):
+        np.testing.assert_array_equal(found, expected)
+    grad, (_, indices) = numbers(expected.shape, dtype), pool._max_pool(x, kernel, *steps)
+    grad = np.nan_to_num(grad, posinf=1.0, neginf=1.0)
+    last = (np.ascontiguousarray(a.transpose(0, 2, 3, 1)).transpose(0, 3, 1, 2) for a in (grad, indices))
+    found = pool._max_pool_grad(*last, shape, 2)
+    np.testing.assert_allclose(found, pool._max_pool_grad(grad, indices, shape, 2), rtol=1e-5, atol=1e-5)
+    if shape[1] > 1 and shape[3] > 1:
+        assert found.strides[1] == x.itemsize
+
+
+def test_volumes():
+    x = numbers((2, 3, 7, 6, 9), np.float32)
+    case = (3, 2, 3), (2, 2, 1), (1, 0, 1), (1, 2, 1)
+    values, indices = pool._max_pool(x, *case, True)
+    expected = definition(x, *case, values.shape[2:])
+    np.testing.assert_array_equal(values, expected[0])
+    np.testing.assert_array_equal(indices, expected[1])

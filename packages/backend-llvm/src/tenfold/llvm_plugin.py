@@ -19,14 +19,15 @@ MODULES = {
     "linear": ("linear",),
     "attention": ("attention",),
     "conv": ("conv",),
-    "pool": ("pool", "resize"),
-    "resize": ("resize",),
-    "loss": ("loss", "nll"),
+    "pool": ("pool", "resize", "means"),
+    "resize": ("resize", "sampling"),
+    "loss": ("loss", "nll", "differences"),
     "backward": ("backward",),
     "optim": ("optim",),
     "random": ("random",),
+    "padding": ("padding",),
     "rnn": ("recurrence",),
-    "embedding": ("embedding",),
+    "embedding": ("embedding", "bags"),
 }
 
 

@@ -45,3 +45,20 @@ def last(x: Array) -> Array | None:
     """The array as rows of channels, where it lies so."""
     turned = np.moveaxis(x, 1, -1)
     return turned.reshape(-1, x.shape[1]) if turned.flags.carray else None
+
+
+LAST, FIRST = {4: (0, 2, 3, 1), 5: (0, 2, 3, 4, 1)}, {4: (0, 3, 1, 2), 5: (0, 4, 1, 2, 3)}
+
+
+def channels_last(x: Array) -> Array | None:
+    """The images or volumes with the channels as last dimension, where they lie so in one piece and suggest it."""
+    if x.ndim not in LAST or x.strides[1] > x.strides[-1]:  # channels first is told soonest
+        return None
+    moved = x.transpose(LAST[x.ndim])
+    sure = x.shape[1] > 1 and x.shape[-1] > 1  # else strides that mean nothing may suggest either
+    return moved if moved.flags.carray and (sure or order_of(x)) else None
+
+
+def channels_first(x: Array) -> Array:
+    """What `channels_last` made of images or volumes, undone."""
+    return x.transpose(FIRST[x.ndim])

@@ -97,11 +97,11 @@ class Function:
         self.lines.append(f"end{n}:")
 
     @contextmanager
-    def when(self, condition: str) -> Iterator[None]:
-        """What is written inside is done where the condition holds."""
+    def when(self, condition: str, tags: str = "") -> Iterator[None]:
+        """What is written inside is done where the condition holds; `tags` may say how often that is."""
         self.count += 1
         n = self.count
-        self.do(f"br i1 {condition}, label %then{n}, label %after{n}")
+        self.do(f"br i1 {condition}, label %then{n}, label %after{n}{tags}")
         self.lines.append(f"then{n}:")
         yield
         self.do(f"br label %after{n}")

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 import tenfold
-from tenfold.dispatch.devices import CPU
 from tenfold.dispatch.spellings import as_dims
 from tenfold.types.dtypes import type_name
 
@@ -40,9 +39,9 @@ def widened(x: Any) -> Any:
 
 
 def has_kernel(operator: str, input: Any, *others: Any) -> bool:
-    """Whether another device than the CPU has a kernel for the operator, and these are plain tensors there; None is none."""
+    """Whether the device has a kernel for the operator, and these are plain tensors there; None is none."""
     key = input._key
-    if key is CPU or key.level is not None or key.override or getattr(key.kernels, operator) is None:
+    if key.level is not None or key.override or getattr(key.kernels, operator) is None:
         return False
     return all(x is None or x._key is key for x in others)
 

@@ -1,27 +1,32 @@
-"""Maximum pooling over one and two dimensions and its gradient: the operators of tenfold-nn."""
+"""Maximum pooling, over windows of one size and adaptive ones, and its gradient: the operators of tenfold-nn."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass, replace
+from functools import lru_cache
 from math import prod
 from typing import Any
 
 import numpy as np
 
-from tenfold.llvm.formats import in_one_piece, order_of, ordered
+from tenfold.llvm.formats import channels_first, channels_last, in_one_piece, order_of, ordered
 from tenfold.llvm.kernels.attaching import chosen
 from tenfold.llvm.pooling import MaxPool, max_pool, max_pool_grad
-from tenfold.llvm.programs import Compiled, empty, suitable
-from tenfold.llvm.storage import FLOAT32, FLOAT64, INT64
+from tenfold.llvm.programs import Compiled, empty
+from tenfold.llvm.storage import BY_DTYPE, FLOAT32, FLOAT64, INT64, Stored
+from tenfold.llvm.window_axes import Axis, even, sliding, tables
+from tenfold.llvm.windows import maxima, maxima_last_grad
 
 Array = np.ndarray[Any, Any]
 Sizes = tuple[int, ...]
 
 MAX_POOL = Compiled("maximum pooling", max_pool)
 MAX_POOL_GRAD = Compiled("the gradient of maximum pooling", max_pool_grad)
-MOST_TAPS = 49  # a larger window is more code than it is worth
+MAXIMA = Compiled("maxima of windows by tables", maxima)
+MAXIMA_GRAD = Compiled("the gradient of maximum pooling, channels last", maxima_last_grad)
+MOST_TAPS = 49  # windows whose code knows their steps: more is not worth it
 WORK = 1 << 14
 MOST = 1 << 31  # elements of a plane, in which 32 bits say how far a tap lies behind its window's first
-LEAST = 1 << 10  # elements, below which NumPy's tiles take less time than the choice in Python
 
 
 def _two(sizes: Sizes, missing: int) -> tuple[int, int]:
@@ -29,54 +34,151 @@ def _two(sizes: Sizes, missing: int) -> tuple[int, int]:
     return (missing, sizes[0]) if len(sizes) == 1 else (sizes[0], sizes[1])
 
 
-def _output(size: int, kernel: int, stride: int, padding: int, dilation: int, ceil_mode: bool) -> int:
-    room = size + 2 * padding - dilation * (kernel - 1) - 1
-    if not ceil_mode:
-        return room // stride + 1
-    length = -(-room // stride) + 1
-    return length - 1 if (length - 1) * stride >= size + padding else length
+@dataclass(frozen=True, eq=False)
+class Plan:
+    """What a call needs besides its arrays."""
+
+    outputs: Sizes
+    key: MaxPool | None  # of windows in planes, whose code knows their steps
+    numbers: Sizes
+    gaps: Sizes
+    tables: tuple[Any, ...]
+    work: int
+
+
+@lru_cache(maxsize=256)
+def _sliding(
+    stored: Stored, sizes: Sizes, kernel: Sizes, stride: Sizes, padding: Sizes, dilation: Sizes, ceil_mode: bool
+) -> Plan | None:
+    """None where a dimension has no window. Tables are for windows that hold an element; dilated ones may straddle a plane."""
+    axes = [sliding(*axis, ceil_mode) for axis in zip(sizes, kernel, stride, padding, dilation, strict=True)]
+    plan = _tabled(axes, dilation, prod(kernel))
+    if plan is None or len(sizes) > 2 or prod(kernel) > MOST_TAPS:
+        return plan
+    (H, W), (high, wide) = _two(sizes, 1), _two(plan.outputs, 1)
+    (_, taps), (_, step), (top, left), (_, gap) = (
+        _two(given, missing) for given, missing in ((kernel, 1), (stride, 1), (padding, 0), (dilation, 1))
+    )
+    begin = min(wide, -(-left // step))
+    end = max(begin, min(wide, (W - 1 - (taps - 1) * gap + left) // step + 1))
+    pool = MaxPool(stored, _two(kernel, 1), _two(stride, 1), _two(dilation, 1))
+    return replace(plan, key=pool, numbers=(H, W, high, wide, top, left, begin, end))
+
+
+@lru_cache(maxsize=256)
+def _even(stored: Stored, sizes: Sizes, output_size: Sizes) -> Plan | None:
+    if min(output_size) < 1 or min(sizes) < 1:
+        return None
+    kernel = tuple(size // out for size, out in zip(sizes, output_size, strict=True))
+    if (
+        len(sizes) < 3
+        and prod(kernel) <= MOST_TAPS
+        and all(k * o == s for k, o, s in zip(kernel, output_size, sizes, strict=True))
+    ):
+        n = len(sizes)
+        return _sliding(stored, sizes, kernel, kernel, (0,) * n, (1,) * n, False)
+    axes = [even(*axis) for axis in zip(sizes, output_size, strict=True)]
+    return _tabled(axes, (1,) * len(sizes), -(-prod(sizes) // prod(output_size)))
+
+
+def _tabled(axes: list[Axis], gaps: Sizes, taps: int) -> Plan | None:
+    outputs = tuple(axis.outputs for axis in axes)
+    if min(outputs) < 1 or prod(axis.size for axis in axes) >= MOST:
+        return None
+    work = prod(outputs) // (outputs[-2] if len(axes) > 1 else 1) // (outputs[-3] if len(axes) > 2 else 1) * taps
+    words = () if any((axis.starts >= axis.ends).any() for axis in axes) else tables(axes)
+    return Plan(outputs, None, (), (1,) * (3 - len(axes)) + tuple(gaps), words, max(1, work))
+
+
+def _run(x: Array, stored: Stored, plan: Plan) -> Any:
+    """Values and indices, laid out as the input is."""
+    n = len(plan.outputs)
+    lead = x.shape[: x.ndim - n]
+    last = channels_last(x) if len(lead) == 2 and plan.tables else None
+    if plan.key is None and not plan.tables:
+        return NotImplemented
+    order = None
+    if last is None and not x.flags.carray:
+        order = order_of(x)
+        x = in_one_piece(x)
+    shape = (lead[0], *plan.outputs, lead[1]) if last is not None else (*lead, *plan.outputs)
+    values, indices = empty(shape, stored), empty(shape, INT64)
+    if last is None and plan.key is not None:
+        grain = max(1, WORK // (prod(plan.outputs) * prod(plan.key.kernel)))
+        done = MAX_POOL.run((plan.key,), prod(lead), grain, x, values, indices, *plan.numbers)
+    else:
+        channels, planes = (lead[1], lead[0]) if last is not None else (1, prod(lead))
+        rows = planes * prod(plan.outputs[:-1])
+        given = (x if last is None else last, values, indices, channels, *plan.gaps, *plan.tables)
+        done = MAXIMA.run((stored, last is not None), rows, max(1, WORK // (plan.work * channels)), *given)
+    if not done:
+        return NotImplemented
+    if last is not None:
+        return channels_first(values), channels_first(indices)
+    return ordered(values, order), ordered(indices, order)
+
+
+def _stored(input: Array) -> Stored | None:
+    stored = BY_DTYPE.get(input.dtype)
+    return stored if stored in (FLOAT32, FLOAT64) and input.size else None
 
 
 def _max_pool(input: Array, kernel_size: Sizes, stride: Sizes, padding: Sizes, dilation: Sizes, ceil_mode: bool) -> Any:
-    order = order_of(input)
-    if order and input.size >= LEAST:
-        input = in_one_piece(input)
-    n, stored = len(kernel_size), suitable(input)
-    if stored not in (FLOAT32, FLOAT64) or n > 2 or prod(kernel_size) > MOST_TAPS or input.size < LEAST:
+    stored, n = _stored(input), len(kernel_size)
+    if stored is None:
         return NotImplemented
-    axes = zip(input.shape[input.ndim - n :], kernel_size, stride, padding, dilation, strict=True)
-    outputs = tuple(_output(*axis, ceil_mode) for axis in axes)
-    if min(outputs) < 1 or prod(input.shape[input.ndim - n :]) >= MOST:
+    plan = _sliding(stored, input.shape[input.ndim - n :], kernel_size, stride, padding, dilation, ceil_mode)
+    return NotImplemented if plan is None else _run(input, stored, plan)
+
+
+def _max_pool2d(
+    input: Array, kernel_size: Any, stride: Any, padding: Any, dilation: Any, ceil_mode: bool, return_indices: bool
+) -> Any:
+    """Where neither indices nor a gradient is wanted, and numbers say what is; all else is the body's business."""
+    stored = _stored(input)
+    if stored is None or return_indices or input.ndim != 4 or type(ceil_mode) is not bool:
         return NotImplemented
-    shape = (*input.shape[: input.ndim - n], *outputs)
-    values, indices = empty(shape, stored), empty(shape, INT64)
-    H, W = _two(input.shape[input.ndim - n :], 1)
-    high, wide = _two(outputs, 1)
-    (_, kernel), (_, step), (top, left), (_, gap) = (
-        _two(sizes, missing) for sizes, missing in ((kernel_size, 1), (stride, 1), (padding, 0), (dilation, 1))
-    )
-    begin = min(wide, -(-left // step))
-    end = max(begin, min(wide, (W - 1 - (kernel - 1) * gap + left) // step + 1))
-    pool = MaxPool(stored, _two(kernel_size, 1), _two(stride, 1), _two(dilation, 1))
-    numbers = (H, W, high, wide, top, left, begin, end)
-    grain = max(1, WORK // (high * wide * prod(kernel_size)))
-    done = MAX_POOL.run((pool,), prod(shape[: input.ndim - n]), grain, input, values, indices, *numbers)
-    return (ordered(values, order), ordered(indices, order)) if done else NotImplemented
+    if not (type(kernel_size) is type(padding) is type(dilation) is int) or (type(stride) is not int and stride is not None):
+        return NotImplemented
+    step = kernel_size if stride is None else stride
+    if kernel_size < 1 or step < 1 or dilation < 1 or not 0 <= padding <= kernel_size // 2:
+        return NotImplemented
+    pairs = ((n, n) for n in (kernel_size, step, padding, dilation))
+    plan = _sliding(stored, input.shape[2:], *pairs, ceil_mode)
+    found = NotImplemented if plan is None else _run(input, stored, plan)
+    return found if found is NotImplemented else found[0]
+
+
+def _adaptive_max_pool(input: Array, output_size: Sizes) -> Any:
+    stored, n = _stored(input), len(output_size)
+    if stored is None:
+        return NotImplemented
+    plan = _even(stored, input.shape[input.ndim - n :], tuple(output_size))
+    return NotImplemented if plan is None else _run(input, stored, plan)
 
 
 def _max_pool_grad(grad: Array, indices: Array, input_shape: Sizes, ndim: int) -> Any:
-    order = order_of(grad) if grad.size >= LEAST // 4 else None
-    if order and indices.shape == grad.shape:
-        grad, indices = in_one_piece(grad), in_one_piece(indices)
-    stored = suitable(grad)
-    if stored not in (FLOAT32, FLOAT64) or indices.dtype != np.int64 or not indices.flags.carray or grad.size < LEAST // 4:
+    stored = _stored(grad)
+    if stored is None or indices.dtype != np.int64 or indices.shape != grad.shape:
         return NotImplemented
     lead = len(input_shape) - ndim
     size, count = prod(input_shape[lead:]), prod(grad.shape[lead:])
+    if lead == 2:
+        given, places = channels_last(grad), channels_last(indices)
+        if given is not None and places is not None:
+            made = empty((input_shape[0], *input_shape[lead:], input_shape[1]), stored)
+            grain = max(1, WORK // ((size + count) * input_shape[1]))
+            done = MAXIMA_GRAD.run((stored,), input_shape[0], grain, given, places, made, size, count, input_shape[1])
+            return channels_first(made) if done else NotImplemented
+    order = order_of(grad)
+    grad, indices = in_one_piece(grad), in_one_piece(indices)
     out = empty(tuple(input_shape), stored)
     done = MAX_POOL_GRAD.run((stored,), prod(input_shape[:lead]), max(1, WORK // (size + count)), grad, indices, out, size, count)
     return ordered(out, order) if done else NotImplemented
 
 
-chosen("max_pool", _max_pool, 6, f"float32 and float64 in one piece or channels last, windows of at most {MOST_TAPS} elements")
-chosen("max_pool_grad", _max_pool_grad, 4, "float32 and float64 in one piece or channels last")
+NOTE = "float32 and float64"
+chosen("max_pool", _max_pool, 6, NOTE)
+chosen("max_pool2d", _max_pool2d, 7, NOTE)
+chosen("adaptive_max_pool", _adaptive_max_pool, 2, NOTE)
+chosen("max_pool_grad", _max_pool_grad, 4, NOTE)

@@ -21,12 +21,13 @@ def in_one_pass(weight: Tensor, input: Tensor, offsets: Tensor | None, factors: 
 
 
 def _bag_of(input: Tensor, offsets: Tensor | None, count: int, ends: bool) -> Tensor:
-    """The bag of each index, counted from the front; `count` for what lies behind the last one."""
+    """The bag of each index, counted from the front; `count` for what lies before the first one or behind the last one."""
     places = tf.arange(input.numel(), device=input.device)
     if offsets is None:
         return places // input.shape[1]
     found = tf.searchsorted(offsets.to(tf.int64).contiguous(), places, right=True) - 1
-    return found if ends else found.clamp_max(count - 1)
+    found = found if ends else found.clamp_max(count - 1)
+    return tf.where(found < 0, count, found)
 
 
 def _parts(

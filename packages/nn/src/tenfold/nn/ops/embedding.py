@@ -5,6 +5,8 @@ from __future__ import annotations
 import warnings
 from typing import Any
 
+import numpy as np
+
 import tenfold as tf
 from tenfold.dispatch.accepted import Only
 from tenfold.dispatch.meta import Meta
@@ -160,9 +162,12 @@ def embedding_bag(
     if max_norm is not None:
         renormalize(weight, input, max_norm, norm_type)
     to_the_end = padding >= 0 or mode == "max"
-    if not sparse and in_one_pass_of_bags(weight, input, offsets, per_sample_weights):
+    on_cpu = weight._array.__class__ is np.ndarray
+    if not sparse and not (on_cpu and scale_grad_by_freq) and in_one_pass_of_bags(weight, input, offsets, per_sample_weights):
         count = input.shape[0] if offsets is None else offsets.shape[0] - bool(include_last_offset)
         if count:
+            if offsets is not None and on_cpu:  # elsewhere nothing waits for the offsets
+                _check_offsets(input, *offsets._array[[0, -1]].tolist())
             ends = bool(include_last_offset) and offsets is not None and not to_the_end
             given = (weight, input, offsets, per_sample_weights, mode, count, padding, ends, bool(scale_grad_by_freq))
             return fused_bags(*given)[0]
@@ -255,6 +260,18 @@ def _check_bags(input: Tensor, offsets: Tensor | None) -> None:
         raise ValueError(f"embedding_bag: offsets has to be a 1D Tensor, got {offsets.dim()} dimensions")
 
 
+def _check_offsets(input: Tensor, first: int, last: int) -> None:
+    if first != 0:
+        raise RuntimeError(
+            f"embedding_bag: offsets[0] has to be 0, i.e., the first sequence in the mini-batch has to start from "
+            f"position 0. However, got {first}"
+        )
+    if last > input.shape[0]:
+        raise RuntimeError(
+            f"embedding_bag: offsets[-1] can not be greater than input's length {input.shape[0]} but got offsets[-1] of {last}"
+        )
+
+
 def _bags(input: Tensor, offsets: Tensor | None, include_last_offset: bool | int, to_the_end: bool) -> tuple[Tensor, Any, int]:
     """Flat indices, the bag of each (None: bags of one size, which lie beside each other), and the number of bags.
 
@@ -274,16 +291,7 @@ def _bags(input: Tensor, offsets: Tensor | None, include_last_offset: bool | int
         if include_last_offset:
             raise RuntimeError("embedding_bag: include_last_offset: offsets has to have at least 1 element, got none")
         return input[:0], tf.zeros(0, dtype=tf.int64, device=input.device), 0
-    if starts[0] != 0:
-        raise RuntimeError(
-            f"embedding_bag: offsets[0] has to be 0, i.e., the first sequence in the mini-batch has to start from "
-            f"position 0. However, got {starts[0]}"
-        )
-    if starts[-1] > input.shape[0]:
-        raise RuntimeError(
-            f"embedding_bag: offsets[-1] can not be greater than input's length {input.shape[0]} but got offsets[-1] of "
-            f"{starts[-1]}"
-        )
+    _check_offsets(input, starts[0], starts[-1])
     ends = starts[1:] + ([] if include_last_offset else [input.shape[0]])
     if include_last_offset and to_the_end and ends:
         ends[-1] = input.shape[0]

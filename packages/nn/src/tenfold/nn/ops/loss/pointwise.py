@@ -9,6 +9,8 @@ import math
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
+
 import tenfold as tf
 from tenfold.dispatch.operators import composite
 from tenfold.nn.arguments import has_kernel, widened
@@ -103,6 +105,7 @@ SLOPES: dict[str, Formula] = {
     "variance": _slope_of_variance,  # of "gaussian", for the third operand
 }
 OF_DIFFERENCES = ("square", "absolute", "bent", "ranking", "gaussian")  # whose slopes for input and target differ in sign alone
+LEAST_ON_CPU = {"bent": 0, "square": 1 << 16}  # elements from which a kind's own operators take longer there
 
 
 def in_one_pass(kind: str, input: Tensor, target: Tensor, *others: Tensor | None) -> bool:
@@ -110,6 +113,10 @@ def in_one_pass(kind: str, input: Tensor, target: Tensor, *others: Tensor | None
     if not has_kernel("fused_pointwise_loss", input, target, *others):
         return False
     dtype = input.dtype
+    if input._array.__class__ is np.ndarray and (
+        input.numel() < LEAST_ON_CPU.get(kind, math.inf) or dtype.itemsize < 4 or any(other is not None for other in others)
+    ):
+        return False
     if not dtype.is_floating_point or not input.numel() or (target.dtype is not dtype and kind in OF_DIFFERENCES):
         return False
     if target.shape != input.shape or target.dtype.is_complex:

@@ -142,14 +142,22 @@ def _averaging(
     return window, tf.tensor(factors.tolist(), dtype=x.dtype, device=x.device)
 
 
-def _steps(
-    name: str, n: int, input: Tensor, kernel_size: Any, stride: Any, padding: Any, dilation: Any
+def _geometry(
+    name: str, n: int, input: Tensor, kernel_size: Any, stride: Any, padding: Any, dilation: Any, ceil_mode: bool
 ) -> tuple[Sizes, Sizes, Sizes, Sizes]:
     """Kernel size, stride, padding and dilation, one for each dimension, checked against the input."""
+    given = (kernel_size, stride, padding, dilation)
+    known = all(type(v) is int or v is None or (type(v) is tuple and {*map(type, v)} == {int}) for v in given)
+    return (_checked if known else _checked.__wrapped__)(name, n, input._array.shape, *given, bool(ceil_mode))
+
+
+@lru_cache(maxsize=256)
+def _checked(
+    name: str, n: int, shape: Sizes, kernel_size: Any, stride: Any, padding: Any, dilation: Any, ceil_mode: bool
+) -> tuple[Sizes, Sizes, Sizes, Sizes]:
     kernel = per_dim(kernel_size, n, f"{name}: kernel_size")
     steps = kernel if stride is None or (type(stride) in (list, tuple) and not stride) else per_dim(stride, n, f"{name}: stride")
     pads, gaps = per_dim(padding, n, f"{name}: padding"), per_dim(dilation, n, f"{name}: dilation")
-    shape = input._array.shape
     if len(shape) not in (n + 1, n + 2) or 0 in shape[-n - 1 :]:
         raise RuntimeError(
             f"{name}: Expected {n + 1}D or {n + 2}D (batch mode) tensor with optional 0 dim batch size for input, "
@@ -170,23 +178,23 @@ def _steps(
             raise RuntimeError(
                 f"{name}: pad should be smaller than or equal to half of kernel size, but got pad={p}, kernel_size={k}"
             )
+    _check_outputs(name, shape, kernel, steps, pads, gaps, ceil_mode)
     return kernel, steps, pads, gaps
 
 
-def _check_outputs(name: str, input: Tensor, kernel: Sizes, steps: Sizes, pads: Sizes, gaps: Sizes, ceil_mode: bool) -> None:
+def _check_outputs(name: str, shape: Sizes, kernel: Sizes, steps: Sizes, pads: Sizes, gaps: Sizes, ceil_mode: bool) -> None:
     n = len(kernel)
-    window = window_over(input._array.shape[-n:], kernel, steps, pads, gaps, ceil_mode)
+    window = window_over(shape[-n:], kernel, steps, pads, gaps, ceil_mode)
     if min(window.outputs) < 1:
         one = (1,) if n == 1 else ()  # one dimension is the last of two
-        C = input._array.shape[-n - 1]
-        had, left = ("x".join(map(str, (C, *one, *each))) for each in (input._array.shape[-n:], window.outputs))
+        C = shape[-n - 1]
+        had, left = ("x".join(map(str, (C, *one, *each))) for each in (shape[-n:], window.outputs))
         raise RuntimeError(f"{name}: Given input size: ({had}). Calculated output size: ({left}). Output size is too small")
 
 
 def _max(name: str, n: int, input: Tensor, kernel: Any, stride: Any, padding: Any, dilation: Any, ceil: bool, both: bool) -> Any:
     require_floating(name, input, also="" if n == 1 and not both else "iu")
-    sizes = _steps(name, n, input, kernel, stride, padding, dilation)
-    _check_outputs(name, input, *sizes, ceil)
+    sizes = _geometry(name, n, input, kernel, stride, padding, dilation, ceil)
     result = max_pool(input, *sizes, ceil)
     if n == 3 and input.dim() == 4 and not input.is_contiguous():  # what a batch of one tells of how it lies in memory
         last = tf.channels_last_3d
@@ -201,10 +209,9 @@ def _avg(
 ) -> Tensor:
     if input.dtype is not tf.int64:
         require_floating(name, input)
-    kernel, steps, pads, gaps = _steps(name, n, input, kernel, stride, padding, 1)
+    kernel, steps, pads, _ = _geometry(name, n, input, kernel, stride, padding, 1, ceil)
     if divisor == 0:
         raise RuntimeError(f"{name}: divisor must be not zero")
-    _check_outputs(name, input, kernel, steps, pads, gaps, ceil)
     if input._array.dtype.kind in "iu":
         return _integer_means(input, kernel, steps, pads, ceil, count_pad, divisor)
     return avg_pool(input, kernel, steps, pads, ceil, count_pad, divisor)

@@ -10,7 +10,7 @@ from typing import Any
 import tenfold as tf
 from tenfold.dispatch.meta import Meta
 from tenfold.dispatch.operators import composite
-from tenfold.nn.arguments import require_floating
+from tenfold.nn.arguments import has_kernel, require_floating
 from tenfold.nn.ops.resize.sampling import fused_grid_sample, sampled
 from tenfold.tensor.tensor import Tensor
 
@@ -121,7 +121,8 @@ def grid_sample(
     """
     _check(input.dim() - 2, input, grid, mode, padding_mode)
     align = _given("grid_sample", align_corners)
-    if getattr(input.device.backend, "samples_places", False) and input.dtype is grid.dtype and input.is_floating_point():
+    plain = input.dtype is grid.dtype and input.is_floating_point()
+    if plain and (getattr(input.device.backend, "samples_places", False) or has_kernel("fused_grid_sample", input, grid)):
         return fused_grid_sample(input, grid, mode, padding_mode, align)
     return sampled(input, grid, mode, padding_mode, align)
 

@@ -1,0 +1,150 @@
+"""Borders around planes, and their gradients: the operators of tenfold-nn. Constants other than 0 are beneath."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import lru_cache
+from importlib import import_module
+from itertools import pairwise
+from math import prod
+from typing import Any
+
+import numpy as np
+
+from tenfold.llvm.borders import KINDS, borders, borders_grad
+from tenfold.llvm.formats import channels_first, channels_last, in_one_piece, order_of, ordered
+from tenfold.llvm.kernels.attaching import chosen
+from tenfold.llvm.programs import Compiled, empty
+from tenfold.llvm.storage import BY_DTYPE, FLOAT32, FLOAT64, Stored
+
+Array = np.ndarray[Any, Any]
+Sizes = tuple[int, ...]
+
+padding: Any = import_module("tenfold.nn.ops.padding")  # tenfold-nn is there where somebody asks for its operators' kernels
+BORDERS = Compiled("borders around planes", borders)
+BORDERS_GRAD = Compiled("the gradient of borders around planes", borders_grad, vectors=True)
+WORK = 1 << 14
+
+
+@dataclass(frozen=True, eq=False)
+class Plan:
+    """Tables along three dimensions, and the words that both directions share."""
+
+    outputs: Sizes
+    inputs: Sizes
+    tables: tuple[Array, ...]
+    lists: tuple[Array, ...]
+    words: Sizes
+
+
+def _axis(n: int, before: int, after: int, mode: str) -> Array:
+    if mode == "zeros":
+        places = np.arange(-before, n + after)
+        return np.where((places >= 0) & (places < n), places, -1)
+    return np.asarray(padding.border_index(n, before, after, mode), np.int64)
+
+
+def _copied(table: Array) -> tuple[int, int, int]:
+    """The longest part of a row that one copy fills: where it begins and ends, and its first column."""
+    steps = np.flatnonzero((np.diff(table) != 1) | (table[:-1] < 0)) + 1
+    bounds = [0, *steps.tolist(), len(table)]
+    best = max(pairwise(bounds), key=lambda part: (part[1] - part[0]) * (table[part[0]] >= 0))
+    return (*best, int(table[best[0]])) if table[best[0]] >= 0 else (0, 0, 0)
+
+
+@lru_cache(maxsize=256)
+def _plan(sizes: Sizes, widths: Sizes, mode: str) -> Plan | None:
+    """For the last three dimensions; None where there is nothing to copy."""
+    pairs = [padding.pair_of(widths, 2 - axis) if 2 - axis < len(widths) // 2 else (0, 0) for axis in range(3)]
+    if min(sizes) < 1 or min(n + sum(pair) for n, pair in zip(sizes, pairs, strict=True)) < 1:
+        return None
+    tables = [_axis(n, *pair, mode).astype(np.int64) for n, pair in zip(sizes, pairs, strict=True)]
+    lists: list[Array] = []
+    for table, n in zip(tables[:2], sizes[:2], strict=True):
+        order = np.argsort(table, kind="stable").astype(np.int64)
+        lists += [np.searchsorted(table[order], np.arange(n + 1)).astype(np.int64), order]
+    outputs = tuple(len(table) for table in tables)
+    return Plan(outputs, sizes, tuple(tables), tuple(lists), (*sizes, *outputs, *_copied(tables[2])))
+
+
+def _three(shape: Sizes) -> tuple[int, Sizes]:
+    """A count of volumes and their three dimensions."""
+    sizes = (1,) * (3 - len(shape)) + tuple(shape)
+    return prod(sizes[:-3]), sizes[-3:]
+
+
+def _bordered(input: Array, widths: Sizes, mode: str) -> Any:
+    n = len(widths) // 2
+    if not 1 <= n <= 3 or len(widths) % 2 or n > input.ndim or type(input) is not np.ndarray or not input.size:
+        return NotImplemented
+    last = channels_last(input) if n <= input.ndim - 2 else None
+    order = None
+    if last is None and not input.flags.carray:
+        order = order_of(input)
+        input = in_one_piece(input)
+    lying = input if last is None else last
+    C = 1 if last is None else input.shape[1]
+    shape = lying.shape if last is None else lying.shape[:-1]
+    count, sizes = _three(shape)
+    plan = _plan(sizes, tuple(widths), mode)
+    if plan is None:
+        return NotImplemented
+    if n < 3 and len(shape) > n:
+        made_shape = (*shape[: len(shape) - n], *plan.outputs[3 - n :])
+    else:
+        made_shape = (*shape[: max(0, len(shape) - 3)], *plan.outputs[3 - min(3, len(shape)) :])
+    out = _empty((*made_shape, C) if last is not None else made_shape, input.dtype)
+    wide = C * input.itemsize
+    rows = count * plan.outputs[0] * plan.outputs[1]
+    grain = max(1, WORK // (plan.outputs[2] * C))
+    key = wide if wide in KINDS else 0
+    if not BORDERS.run((key,), rows, grain, lying, out, *plan.tables, wide, *plan.words):
+        return NotImplemented
+    return channels_first(out) if last is not None else ordered(out, order)
+
+
+def _empty(shape: Sizes, dtype: Any) -> Array:
+    stored = BY_DTYPE.get(dtype)
+    return np.empty(shape, dtype) if stored is None else empty(shape, stored)
+
+
+def constant_pad(input: Array, pad: Sizes, value: Any) -> Any:
+    """Borders of zeros; those of other numbers are beneath."""
+    if value != 0 or type(value) not in (int, float) or input.dtype.kind not in "fV":
+        return NotImplemented
+    return _bordered(input, tuple(pad), "zeros")
+
+
+def border_pad(input: Array, widths: Sizes, mode: str) -> Any:
+    """Borders of the input's own elements."""
+    return _bordered(input, tuple(widths), mode)
+
+
+def border_pad_grad(grad: Array, input_shape: Sizes, widths: Sizes, mode: str) -> Any:
+    """The gradient of `border_pad`."""
+    stored: Stored | None = BY_DTYPE.get(grad.dtype)
+    n = len(widths) // 2
+    if stored not in (FLOAT32, FLOAT64) or not 1 <= n <= 3 or not grad.size or grad.ndim != len(input_shape):
+        return NotImplemented
+    last = channels_last(grad) if n <= grad.ndim - 2 else None
+    order = None
+    if last is None and not grad.flags.carray:
+        order = order_of(grad)
+        grad = in_one_piece(grad)
+    C = 1 if last is None else grad.shape[1]
+    shape = tuple(input_shape) if last is None else (input_shape[0], *input_shape[2:])
+    count, sizes = _three(shape)
+    plan = _plan(sizes, tuple(widths), mode)
+    if plan is None:
+        return NotImplemented
+    out = empty((*shape, C) if last is not None else shape, stored)
+    rows, grain = count * sizes[0] * sizes[1], max(1, WORK // (sizes[2] * C))
+    given = (grad if last is None else last, out, *plan.lists, plan.tables[2], C, *plan.words)
+    if not BORDERS_GRAD.run((stored,), rows, grain, *given):
+        return NotImplemented
+    return channels_first(out) if last is not None else ordered(out, order)
+
+
+chosen("constant_pad", constant_pad, 3, "zeros around floats in one piece or channels last")
+chosen("border_pad", border_pad, 3, "floats in one piece or channels last")
+chosen("border_pad_grad", border_pad_grad, 4, "float32 and float64 in one piece or channels last")
