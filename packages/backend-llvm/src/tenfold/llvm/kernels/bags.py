@@ -27,10 +27,14 @@ def _whole(index: Array) -> Array:
 def _starts(index: Array, offsets: Array | None, count: int, ends: bool) -> Array | None:
     """Where each bag begins; behind them, where the last one ends. None for offsets out of order, which the body knows."""
     if offsets is None:
-        return np.arange(count + 1) * index.shape[1]
+        even: Array = np.arange(count + 1) * index.shape[1]
+        return even
     found = np.empty(count + 1, np.int64)
     found[:count], found[count] = offsets[:count], offsets[count] if ends else index.size
-    return None if np.count_nonzero(found[1:] < found[:-1]) else np.clip(found, 0, index.size, out=found)
+    if np.count_nonzero(found[1:] < found[:-1]):
+        return None
+    np.clip(found, 0, index.size, out=found)
+    return found
 
 
 def _stored(*floats: Array | None) -> Stored | None:

@@ -123,10 +123,12 @@ class _Call:
         return self.sums(DOTS, g, x, self.each(mean))
 
     def normalized(self, x: Array, *numbers: Array) -> Any:
+        assert self.stored is not None
         out = empty(self.shape, self.stored)
         return out if self.run(NORMALIZED, [out], x, *map(self.each, numbers)) else NotImplemented
 
     def combined(self, g: Array, x: Array, *numbers: Array) -> Any:
+        assert self.stored is not None
         out = empty(self.shape, self.stored)
         return out if self.run(COMBINED, [out], g, x, *map(self.each, numbers)) else NotImplemented
 

@@ -58,7 +58,7 @@ def _plan(sizes: Sizes, widths: Sizes, mode: str) -> Plan | None:
     pairs = [padding.pair_of(widths, 2 - axis) if 2 - axis < len(widths) // 2 else (0, 0) for axis in range(3)]
     if min(sizes) < 1 or min(n + sum(pair) for n, pair in zip(sizes, pairs, strict=True)) < 1:
         return None
-    tables = [_axis(n, *pair, mode).astype(np.int64) for n, pair in zip(sizes, pairs, strict=True)]
+    tables = [_axis(n, pair[0], pair[1], mode).astype(np.int64) for n, pair in zip(sizes, pairs, strict=True)]
     lists: list[Array] = []
     for table, n in zip(tables[:2], sizes[:2], strict=True):
         order = np.argsort(table, kind="stable").astype(np.int64)

@@ -132,9 +132,12 @@ def spaced(start: Any, end: Any, steps: int, dtype: Any, device: Any) -> Any:
         first, last = np.float32(start), np.float32(end)
         with np.errstate(over="ignore", invalid="ignore"):
             start, end, step = float(first), float(last), float((last - first) / np.float32(steps - 1))
-    with np.errstate(invalid="ignore"):
-        index = numbers(dtype, device, 0, steps - steps // 2) * step
-        return np.concatenate([start + index[: steps // 2], end - index[::-1]])
+    try:
+        with np.errstate(invalid="ignore"):
+            index = _module(device).arange(steps - steps // 2) * step
+            return np.concatenate([start + index[: steps // 2], end - index[::-1]])
+    except (MemoryError, ValueError) as error:
+        raise too_large((steps,), dtype.numpy) from error
 
 
 @composite("creation", method=None, out=True)

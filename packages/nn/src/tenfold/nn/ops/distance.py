@@ -82,10 +82,10 @@ def fused_row_pairs(x1: Tensor, x2: Tensor, kind: str, eps: float, p: float = 2.
     if kind == "distance":
         d = a - b + eps
         lengths = tf.norm(d, p, -1)
-        found = [lengths.detach()]
+        kept = [lengths.detach()]
         if p == inf:
-            found.append((d.detach().abs() == found[0].unsqueeze(-1)).sum(-1).to(a.dtype))
-        return lengths.to(x1.dtype), tf.stack(found)
+            kept.append((d.detach().abs() == kept[0].unsqueeze(-1)).sum(-1).to(a.dtype))
+        return lengths.to(x1.dtype), tf.stack(kept)
     if kind == "smooth":
         l1, l2 = _smooth(a, eps), _smooth(b, eps)
         return ((a * b).sum(-1) / (l1 * l2)).to(x1.dtype), tf.stack([l1.detach(), l2.detach()])
