@@ -83,9 +83,9 @@ def test_batch_norm_channels_last(dtype, training, threads):
         batch_norm.fused_batch_norm_grad(f(g), f(x), w, plain[1], plain[3], training, 1e-5) for f in (np.asarray, last)
     )
     assert is_last(turned[0])
-    for got, expected in zip((*other, *turned), (*plain, *back), strict=True):
-        assert np.array_equal(got, expected)
-    assert batch_norm.fused_batch_norm(last(x[:1]), *arguments) is NotImplemented  # few numbers are not worth turning
+    for got, expected in zip((*other, *turned), (*plain, *back), strict=True):  # columns are added in another order
+        np.testing.assert_allclose(got, expected, rtol=0, atol=TOLERANCE[dtype] * abs(expected).max())
+    assert batch_norm.fused_batch_norm(last(x[:, :4]), *(a[:4] for a in arguments[:4]), training, 1e-5)[0].shape == (6, 4, 9, 10)
 
 
 @pytest.mark.parametrize(("kernel", "stride", "padding"), [(2, 2, 0), (3, 2, 1), (3, 1, 1)])

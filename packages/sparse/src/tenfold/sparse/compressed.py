@@ -223,6 +223,7 @@ def _single(at: Tensor, held: Tensor, by_row: bool) -> tuple[Tensor, Tensor]:
     H, W = held.shape[1], held.shape[2]
     rows, columns = tenfold.arange(H, device=at.device)[:, None], tenfold.arange(W, device=at.device)
     steps = (H, W) if by_row else (W, H)
+    rows, columns = tenfold.broadcast_tensors(rows, columns)
     inner = (rows, columns) if by_row else (columns, rows)
     lines = (at[0] * steps[0]).reshape(-1, 1, 1) + inner[0]
     places = (at[1] * steps[1]).reshape(-1, 1, 1) + inner[1]

@@ -5,8 +5,6 @@ from __future__ import annotations
 import warnings
 from typing import Any
 
-import numpy as np
-
 import tenfold as tf
 from tenfold.dispatch.accepted import Only
 from tenfold.dispatch.meta import Meta
@@ -162,11 +160,14 @@ def embedding_bag(
     if max_norm is not None:
         renormalize(weight, input, max_norm, norm_type)
     to_the_end = padding >= 0 or mode == "max"
-    on_cpu = weight._array.__class__ is np.ndarray
-    if not sparse and not (on_cpu and scale_grad_by_freq) and in_one_pass_of_bags(weight, input, offsets, per_sample_weights):
+    if (
+        not sparse
+        and not (weight.is_cpu and scale_grad_by_freq)
+        and in_one_pass_of_bags(weight, input, offsets, per_sample_weights)
+    ):
         count = input.shape[0] if offsets is None else offsets.shape[0] - bool(include_last_offset)
         if count:
-            if offsets is not None and on_cpu:  # elsewhere nothing waits for the offsets
+            if offsets is not None and weight.is_cpu:  # elsewhere nothing waits for the offsets
                 _check_offsets(input, *offsets._array[[0, -1]].tolist())
             ends = bool(include_last_offset) and offsets is not None and not to_the_end
             given = (weight, input, offsets, per_sample_weights, mode, count, padding, ends, bool(scale_grad_by_freq))
@@ -283,7 +284,8 @@ def _bags(input: Tensor, offsets: Tensor | None, include_last_offset: bool | int
             return input.reshape(-1), None, B
         return input.reshape(-1), tf.arange(B, device=input.device).unsqueeze(1).expand(B, N).reshape(-1), B
     count = offsets.shape[0] - bool(include_last_offset)
-    if count > 0 and (to_the_end or not include_last_offset) and has_kernel("fused_bags", input, offsets):
+    on_device = not input.is_cpu and has_kernel("fused_bags", input, offsets)
+    if count > 0 and on_device and (to_the_end or not include_last_offset):
         places = tf.arange(input.shape[0], dtype=offsets.dtype, device=input.device)
         return input, tf.searchsorted(offsets[:count], places, right=True) - 1, count  # nothing waits for what offsets say
     starts = offsets.tolist()
