@@ -195,6 +195,11 @@ def _check_border(shape: Sequence[int], widths: Sizes, mode: str) -> None:
                 f"pad: Padding value causes wrapping around more than once: padding {pair_of(widths, i)} at dimension "
                 f"{len(shape) - 1 - i} of input {list(shape)}"
             )
+        if mode == "circular" and width > 0 and n + sum(min(0, w) for w in pair_of(widths, i)) < 1:
+            raise RuntimeError(
+                f"pad: negative widths {pair_of(widths, i)} leave nothing to go round of dimension {len(shape) - 1 - i} of input "
+                f"{list(shape)}; crop fewer than its {n} elements"
+            )
         if n == 0 and width > 0:
             raise RuntimeError(
                 f"pad: expected a non-empty dimension {len(shape) - 1 - i} for mode {mode!r}, got input {list(shape)}"
