@@ -166,7 +166,9 @@ def test_a_complex_border_is_of_constant_pad_nd_alone() -> None:
             lib.nn.functional.pad(x, (1, 0), value=1j)
 
 
-@pytest.mark.parametrize(("shape", "widths"), [((1, 3, 2, 5), (-2, 0, 1, -2)), ((0, 3, 1, 4), (0, 1, 1, -1)), ((1, 2, 3), (3, -3))])
+@pytest.mark.parametrize(
+    ("shape", "widths"), [((1, 3, 2, 5), (-2, 0, 1, -2)), ((0, 3, 1, 4), (0, 1, 1, -1)), ((1, 2, 3), (3, -3))]
+)
 def test_circular_borders_of_nothing_are_refused(shape, widths):
     """PyTorch gives memory that nothing was written to."""
     with pytest.raises(RuntimeError, match="leave nothing to go round of dimension"):
