@@ -134,7 +134,7 @@ def spaced(start: Any, end: Any, steps: int, dtype: Any, device: Any) -> Any:
             start, end, step = float(first), float(last), float((last - first) / np.float32(steps - 1))
     try:
         with np.errstate(invalid="ignore"):
-            index = _module(device).arange(steps - steps // 2) * step
+            index = _module(device).arange(0, steps - steps // 2, 1) * step
             return np.concatenate([start + index[: steps // 2], end - index[::-1]])
     except (MemoryError, ValueError) as error:
         raise too_large((steps,), dtype.numpy) from error
