@@ -15,7 +15,28 @@ from tenfold.dispatch.operators import find
 
 torch = pytest.importorskip("torch")
 
-NUMBERS = [0, 0.0, -0.0, 1, -1, 2.0, 0.5, -0.5, 0.1, 3, 100, 65504.0, 65505, 1e-8, 2.0**-24, 1e30, math.inf, -math.inf, math.nan]
+NUMBERS = [
+    0,
+    0.0,
+    -0.0,
+    1,
+    -1,
+    2.0,
+    0.5,
+    -0.5,
+    0.1,
+    3,
+    100,
+    65504.0,
+    65505,
+    1e-8,
+    2.0**-24,
+    1e30,
+    2**62,
+    math.inf,
+    -math.inf,
+    math.nan,
+]
 BINARY = ["add", "sub", "mul", "div", "eq", "lt", "ge", "remainder", "fmod", "pow", "floor_divide", "clamp_min", "clamp_max",
           "copysign", "xlogy", "__rsub__", "__rtruediv__", "add_", "mul_", "div_", "sub_", "clamp_min_"]  # fmt: skip
 UNARY = ["exp", "log", "sin", "tanh", "sigmoid", "sqrt", "rsqrt", "reciprocal", "erf", "log1p", "expm1", "exp_", "sqrt_"]
@@ -63,6 +84,17 @@ def test_functions(name, dtype):
         np.testing.assert_array_equal(short[1], full[1])
         expected = called(torch, name, dtype, shape, ())[1]
         np.testing.assert_allclose(short[1], expected, rtol=ULP[dtype], atol=2e-7)
+
+
+@pytest.mark.parametrize("dtype", [tenfold.float16, tenfold.bfloat16])
+def test_whole_numbers_beyond_int64_are_their_float(dtype):
+    """PyTorch refuses them, as OverflowError, which those beyond float64 are here."""
+    x = tenfold.tensor([1.0, -2.0]).to(dtype)
+    for call in (lambda n: x * n, lambda n: x + n, lambda n: x > n, lambda n: x.clone().mul_(n), lambda n: n - x):
+        for number in (10**30, -(2**70)):
+            assert call(number).tolist() == call(float(number)).tolist()
+        with pytest.raises(OverflowError):
+            call(10**400)
 
 
 def test_a_number_that_half_precision_holds_gets_no_gradient_and_gives_one():

@@ -147,6 +147,8 @@ RUNTIME.update(HALVES=HALVES, beside_half=beside_half)
 def _converted(number: Any, target: dtypes.dtype) -> Any:
     if target is dtypes.complex32:
         return narrowed(number)
+    if type(number) is int and target.is_half:
+        number = float(number)  # ml_dtypes takes no integer beyond int64
     with np.errstate(all="ignore"):
         return np.asarray(number).astype(target.numpy)
 

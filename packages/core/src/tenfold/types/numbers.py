@@ -104,10 +104,11 @@ class _Held(_Numbers):
     """The numbers that a dtype holds without rounding; None for the others."""
 
     def __missing__(self, number: Any) -> Any:
-        array = super().__missing__(number)
+        value = float(number)  # ml_dtypes takes no integer beyond int64
+        array = super().__missing__(value)
         if float(array) == number:
             return array
-        self.pop(number, None)
+        self.pop(value, None)
         return None
 
 
