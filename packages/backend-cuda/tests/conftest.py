@@ -77,3 +77,16 @@ def no_runtime():
     yield
     runtime.replace(before)
     availability.forget()
+
+
+@pytest.fixture
+def small_tiles(monkeypatch):
+    """Small tiles of reductions and scans, so that small arrays are divided among programs; and plans of their own."""
+    from tenfold.cuda.kernels import folds, scanning  # where the runtime is chosen already
+
+    monkeypatch.setattr(folds, "ELEMENTS", (16, 32))
+    monkeypatch.setattr(folds, "PROGRAMS", 4)
+    monkeypatch.setattr(scanning, "FEWEST", 2)
+    folds.PLANS.clear()
+    yield
+    folds.PLANS.clear()

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import tenfold
-from tenfold.cuda.kernels import folds, scanning, statistics
+from tenfold.cuda.kernels import statistics
 
 INF, NAN = math.inf, math.nan
 REDUCTIONS = {
@@ -21,17 +21,6 @@ REDUCTIONS = {
 }  # fmt: skip
 SCANS = ("cumsum", "cumprod", "logcumsumexp")
 HARD = [complex(*parts) for parts in ((INF, 1), (1, -INF), (NAN, 1), (0, 0), (-INF, 2), (INF, NAN), (INF, 0), (-0.0, -0.0))]
-
-
-@pytest.fixture
-def small(monkeypatch):
-    """Small tiles, so that small arrays are divided among programs; and plans of their own."""
-    monkeypatch.setattr(folds, "ELEMENTS", (16, 32))
-    monkeypatch.setattr(folds, "PROGRAMS", 4)
-    monkeypatch.setattr(scanning, "FEWEST", 2)
-    folds.PLANS.clear()
-    yield
-    folds.PLANS.clear()
 
 
 def drawn(shape, dtype, seed=0):
@@ -58,7 +47,7 @@ LAYOUTS = {
 
 
 @pytest.mark.parametrize("layout", LAYOUTS)
-def test_every_layout(small, layout):
+def test_every_layout(small_tiles, layout):
     view, dims = LAYOUTS[layout]
     x = drawn((3, 2, 37), "complex64", 1)
     for name in ("sum", "mean", "prod", "norm", "any"):
@@ -66,7 +55,7 @@ def test_every_layout(small, layout):
 
 
 @pytest.mark.parametrize("name", REDUCTIONS)
-def test_every_reduction(small, name):
+def test_every_reduction(small_tiles, name):
     for dtype, rtol in (("complex64", 1e-5), ("complex128", 1e-12)):
         x = drawn((3, 40), dtype, len(name))
         for dims in ((0,), (1,)):
@@ -92,14 +81,14 @@ def test_no_dimensions_and_no_elements():
 
 @pytest.mark.parametrize("name", SCANS)
 @pytest.mark.parametrize("dtype", ["complex64", "complex128"])
-def test_scans(small, name, dtype):
+def test_scans(small_tiles, name, dtype):
     x = drawn((2, 40, 3), dtype, 2) + 0.3
     views = (x.permute(0, 2, 1).contiguous(), 2), (x, 1), (x[:, ::2], 1), (x.permute(2, 1, 0), 1)
     for view, dim in views if dtype == "complex64" else views[:2]:
         same(getattr(view.cuda(), name)(dim), getattr(view, name)(dim), 2e-5 if dtype == "complex64" else 1e-11)
 
 
-def test_what_lies_in_many_dimensions_is_copied_once(small):
+def test_what_lies_in_many_dimensions_is_copied_once(small_tiles):
     x = drawn((2, 2, 3, 2, 2, 3), "complex64").permute(5, 3, 1, 0, 4, 2)[::2]
     for name in SCANS:
         same(getattr(x.cuda(), name)(1), getattr(x, name)(1), 1e-5)

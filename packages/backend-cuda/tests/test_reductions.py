@@ -31,17 +31,6 @@ WHOLE = ("sum", "amax", "amin", "aminmax", "any", "all", "count_nonzero", "prod"
 SCANS = ("cumsum", "cumprod", "cummax", "cummin", "logcumsumexp")
 
 
-@pytest.fixture
-def small(monkeypatch):
-    """Small tiles, so that small arrays are divided among programs; and plans of their own."""
-    monkeypatch.setattr(folds, "ELEMENTS", (16, 32))
-    monkeypatch.setattr(folds, "PROGRAMS", 4)
-    monkeypatch.setattr(scanning, "FEWEST", 2)
-    folds.PLANS.clear()
-    yield
-    folds.PLANS.clear()
-
-
 def drawn(shape, dtype, seed=0):
     random = np.random.default_rng(seed)
     x = random.standard_normal(shape) if dtype.is_floating_point else random.integers(0, 5, shape)
@@ -66,7 +55,7 @@ LAYOUTS = {
 
 
 @pytest.mark.parametrize("layout", LAYOUTS)
-def test_every_layout(small, layout):
+def test_every_layout(small_tiles, layout):
     view, dims = LAYOUTS[layout]
     x = drawn((3, 2, 37), tenfold.float32, 1)
     for name in ("sum", "max", "var", "aminmax"):
@@ -74,7 +63,7 @@ def test_every_layout(small, layout):
 
 
 @pytest.mark.parametrize("name", REDUCTIONS)
-def test_every_reduction(small, name):
+def test_every_reduction(small_tiles, name):
     x = drawn((3, 40), tenfold.float32, len(name))
     for dims in ((0,), (1,)):
         same(REDUCTIONS[name](x.cuda(), dims), REDUCTIONS[name](x, dims), 1e-5)
@@ -113,19 +102,19 @@ def test_hard_numbers(name):
     same(REDUCTIONS[name](x.cuda(), (1,)), REDUCTIONS[name](x, (1,)), 1e-5)
 
 
-def test_large_means_do_not_spoil_a_variance(small):
+def test_large_means_do_not_spoil_a_variance(small_tiles):
     x = drawn((2, 100), tenfold.float32) + 1e4
     same(x.cuda().var(1), x.double().var(1).float(), 1e-4)
     assert tenfold.full((2, 77), 1e4 / 3, device="cuda").std(1).abs().max().item() == 0.0
 
 
-def test_sums_of_floats_are_accurate(small):
+def test_sums_of_floats_are_accurate(small_tiles):
     x = tenfold.full((1, 1000), 0.1)
     assert abs(x.cuda().sum().item() - 100.0) < 1e-4
     assert abs(x.cuda().cumsum(1)[0, -1].item() - 100.0) < 3e-5
 
 
-def test_what_the_kernel_does_not_serve_is_served(small):
+def test_what_the_kernel_does_not_serve_is_served(small_tiles):
     x = drawn((2, 3, 2, 3, 2, 3, 2, 2), tenfold.float32)
     dims = (0, 2, 4, 6)  # no two of them lie one in the other
     same(x.cuda().sum(dims), x.sum(dims), 1e-5)
@@ -151,7 +140,7 @@ OF_SCANS = [
 
 
 @pytest.mark.parametrize(("name", "dtype"), OF_SCANS)
-def test_scans(small, name, dtype):
+def test_scans(small_tiles, name, dtype):
     dtype = getattr(tenfold, dtype)
     x = drawn((2, 40, 3), dtype, 2)
     views = (x.permute(0, 2, 1).contiguous(), 2), (x, 1), (x[:, ::2], 1), (x.permute(2, 1, 0), 1)
@@ -168,7 +157,7 @@ def test_scans_of_hard_numbers(name):
         same(getattr(t.cuda(), name)(dim), getattr(t, name)(dim), 1e-5)
 
 
-def test_programs_that_share_a_result_leave_their_counters_at_zero(small):
+def test_programs_that_share_a_result_leave_their_counters_at_zero(small_tiles):
     x = drawn((300,), tenfold.float32)
     x.cuda().sum()
     (plan,) = (p for key, p in folds.PLANS.items() if key[0] == Fold("sum", result="whole") and key[2] == (300,))

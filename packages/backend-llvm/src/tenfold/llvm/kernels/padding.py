@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from tenfold.llvm.borders import KINDS, borders, borders_grad
-from tenfold.llvm.formats import channels_first, channels_last, in_one_piece, order_of, ordered
+from tenfold.llvm.formats import Order, channels_first, channels_last, in_one_piece, order_of, ordered
 from tenfold.llvm.kernels.attaching import chosen
 from tenfold.llvm.programs import Compiled, empty
 from tenfold.llvm.storage import BY_DTYPE, FLOAT32, FLOAT64, Stored
@@ -73,18 +73,21 @@ def _three(shape: Sizes) -> tuple[int, Sizes]:
     return prod(sizes[:-3]), sizes[-3:]
 
 
+def _lying(x: Array, n: int) -> tuple[Array, bool, Order | None]:
+    """The array in one piece, whether its channels come last, and else the order of the dimensions that it had."""
+    last = channels_last(x) if n <= x.ndim - 2 else None
+    if last is not None:
+        return last, True, None
+    return (x, False, None) if x.flags.carray else (in_one_piece(x), False, order_of(x))
+
+
 def _bordered(input: Array, widths: Sizes, mode: str) -> Any:
     n = len(widths) // 2
     if not 1 <= n <= 3 or len(widths) % 2 or n > input.ndim or type(input) is not np.ndarray or not input.size:
         return NotImplemented
-    last = channels_last(input) if n <= input.ndim - 2 else None
-    order = None
-    if last is None and not input.flags.carray:
-        order = order_of(input)
-        input = in_one_piece(input)
-    lying = input if last is None else last
-    C = 1 if last is None else input.shape[1]
-    shape = lying.shape if last is None else lying.shape[:-1]
+    lying, last, order = _lying(input, n)
+    C = input.shape[1] if last else 1
+    shape = lying.shape[:-1] if last else lying.shape
     count, sizes = _three(shape)
     plan = _plan(sizes, tuple(widths), mode)
     if plan is None:
@@ -93,14 +96,14 @@ def _bordered(input: Array, widths: Sizes, mode: str) -> Any:
         made_shape = (*shape[: len(shape) - n], *plan.outputs[3 - n :])
     else:
         made_shape = (*shape[: max(0, len(shape) - 3)], *plan.outputs[3 - min(3, len(shape)) :])
-    out = _empty((*made_shape, C) if last is not None else made_shape, input.dtype)
+    out = _empty((*made_shape, C) if last else made_shape, input.dtype)
     wide = C * input.itemsize
     rows = count * plan.outputs[0] * plan.outputs[1]
     grain = max(1, WORK // (plan.outputs[2] * C))
     key = wide if wide in KINDS else 0
     if not BORDERS.run((key,), rows, grain, lying, out, *plan.tables, wide, *plan.words):
         return NotImplemented
-    return channels_first(out) if last is not None else ordered(out, order)
+    return channels_first(out) if last else ordered(out, order)
 
 
 def _empty(shape: Sizes, dtype: Any) -> Array:
@@ -126,23 +129,19 @@ def border_pad_grad(grad: Array, input_shape: Sizes, widths: Sizes, mode: str) -
     n = len(widths) // 2
     if stored not in (FLOAT32, FLOAT64) or not 1 <= n <= 3 or not grad.size or grad.ndim != len(input_shape):
         return NotImplemented
-    last = channels_last(grad) if n <= grad.ndim - 2 else None
-    order = None
-    if last is None and not grad.flags.carray:
-        order = order_of(grad)
-        grad = in_one_piece(grad)
-    C = 1 if last is None else grad.shape[1]
-    shape = tuple(input_shape) if last is None else (input_shape[0], *input_shape[2:])
+    lying, last, order = _lying(grad, n)
+    C = grad.shape[1] if last else 1
+    shape = (input_shape[0], *input_shape[2:]) if last else tuple(input_shape)
     count, sizes = _three(shape)
     plan = _plan(sizes, tuple(widths), mode)
     if plan is None:
         return NotImplemented
-    out = empty((*shape, C) if last is not None else shape, stored)
+    out = empty((*shape, C) if last else shape, stored)
     rows, grain = count * sizes[0] * sizes[1], max(1, WORK // (sizes[2] * C))
-    given = (grad if last is None else last, out, *plan.lists, plan.tables[2], C, *plan.words)
+    given = (lying, out, *plan.lists, plan.tables[2], C, *plan.words)
     if not BORDERS_GRAD.run((stored,), rows, grain, *given):
         return NotImplemented
-    return channels_first(out) if last is not None else ordered(out, order)
+    return channels_first(out) if last else ordered(out, order)
 
 
 chosen("constant_pad", constant_pad, 3, "zeros around floats in one piece or channels last")
