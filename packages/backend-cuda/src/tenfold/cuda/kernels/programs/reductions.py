@@ -7,9 +7,6 @@ much, several programs share a result: each leaves its part, and the one that is
 FOLD "sum", "product", "complex sum", "complex product", "top": the largest of whole numbers that are in the elements' order, NaN
 above all ("top" of what is negated bit by bit for the least; AT: with the first position), "range": the least and the largest,
 "moments": mean and squares around it, "powers": the sum of exponentials as a largest exponent and a sum relative to it.
-
-Sources: Chan, Golub and LeVeque, "Updating formulae and a pairwise algorithm for computing sample variances", 1979; Milakov and
-Gimelshein, "Online normalizer calculation for softmax", 2018.
 """
 
 # mypy: disable-error-code="no-untyped-def, untyped-decorator"
@@ -20,7 +17,7 @@ from __future__ import annotations
 import triton
 from triton import language as tl
 
-from tenfold.cuda.kernels.programs.library import math
+from tenfold.cuda.kernels.programs.folding import before_all, disordered, folded, gathered, level_of, root_of, taken
 
 
 @triton.jit
@@ -50,126 +47,47 @@ def place(k, size1, size2, step0, step1, step2, DIMS: tl.constexpr, UNIT: tl.con
 
 
 @triton.jit
-def root_of(x):
-    """The square root, rounded as it should be: which needs a name of its own in float32."""
-    if x.dtype == tl.float32:
-        root = tl.sqrt_rn(x)
+def block(
+    u, reduced, units, r1, r2, rs0, rs1, rs2, INDEX: tl.constexpr, RDIMS: tl.constexpr, UNIT: tl.constexpr, FLAT: tl.constexpr,
+    BLOCK: tl.constexpr,
+):  # fmt: skip
+    """Of block u of the elements of a result: their positions, whether they exist, and how far they lie from the first one."""
+    if FLAT:
+        j = u.to(INDEX) * BLOCK + tl.arange(0, BLOCK)
+        held = (j < reduced) & (u < units)
+        far = place(j, r1, r2, rs0, rs1, rs2, RDIMS, UNIT == 1)
     else:
-        root = tl.sqrt(x)
-    return root
+        chunks = (r2 + BLOCK - 1) // BLOCK
+        row = (u // chunks).to(INDEX)
+        inner = (u % chunks) * BLOCK + tl.arange(0, BLOCK)
+        held = (inner < r2) & (u < units)
+        j = row * r2 + inner
+        far = inner
+        if UNIT != 1:
+            far = inner.to(INDEX) * rs2
+        if RDIMS == 2:
+            far = row * rs1 + far
+        if RDIMS == 3:
+            far = (row // r1) * rs0 + (row % r1) * rs1 + far
+    return j, held, far
 
 
 @triton.jit
-def mapped(x, power, MAP: tl.constexpr):
-    if MAP == "size":
-        x = tl.abs(x)
-    if MAP == "square":
-        x = x * x
-    if MAP == "cube":
-        x = tl.abs(x) * x * x
-    if MAP == "root":
-        x = root_of(tl.abs(x))
-    if MAP == "power":
-        x = tl.exp2(tl.log2(tl.abs(x)) * power)
-    if MAP == "known":
-        x = tl.where(x == x, x, 0.0)
-    if MAP == "1 for 0":
-        x = tl.where(x == 0, 1.0, x)
-    return x
-
-
-@triton.jit
-def ordered(x, LEAST: tl.constexpr, AT: tl.constexpr, FROM_ZERO: tl.constexpr):
-    """A whole number that is as large as x is among its kind (LEAST: as small), NaN the largest; FROM_ZERO: uint64."""
-    if x.dtype.is_floating():
-        if AT:
-            x = tl.where(x == 0, 0.0, x)  # of 0 and -0 the first one
-        if x.dtype == tl.float64:
-            bits = x.to(tl.int64, bitcast=True)
-            key = bits ^ ((bits >> 63) & 0x7FFFFFFFFFFFFFFF)
-            most = 0x7FFFFFFFFFFFFFFF
-        else:
-            bits = x.to(tl.int32, bitcast=True)
-            key = bits ^ ((bits >> 31) & 0x7FFFFFFF)
-            most = 0x7FFFFFFF
-        key = tl.where(x == x, ~key if LEAST else key, most)
-    else:
-        key = x
-        if FROM_ZERO:
-            key = key ^ (-0x8000000000000000)
-        if LEAST:
-            key = ~key
-    return key
-
-
-@triton.jit
-def disordered(key, wide: tl.constexpr, LEAST: tl.constexpr, FROM_ZERO: tl.constexpr):
-    """What `ordered` made a whole number of."""
-    if wide.is_floating():
-        most = 0x7FFFFFFFFFFFFFFF if wide == tl.float64 else 0x7FFFFFFF
-        bits = tl.where(key == most, key, ~key) if LEAST else key  # the largest is NaN either way
-        if wide == tl.float64:
-            bits = bits ^ ((bits >> 63) & 0x7FFFFFFFFFFFFFFF)
-        else:
-            bits = bits ^ ((bits >> 31) & 0x7FFFFFFF)
-        x = bits.to(wide, bitcast=True)
-    else:
-        x = ~key if LEAST else key
-        if FROM_ZERO:
-            x = x ^ (-0x8000000000000000)
-    return x
-
-
-@triton.jit
-def level_of(top):
-    """What exponents are taken relative to: 0 where the largest is infinite."""
-    return tl.where(tl.abs(top) == float("inf"), 0.0, top)
-
-
-@triton.jit
-def multiply(a, b):
-    return a * b
-
-
-@triton.jit
-def multiply_pairs(a, b, c, d):
-    """(a + ib) (c + id)."""
-    return a * c - b * d, a * d + b * c
-
-
-@triton.jit
-def gathered(a, b, c, FOLD: tl.constexpr, AT: tl.constexpr, total: tl.constexpr, NONE: tl.constexpr):
-    """The second dimension folded: (a, b, c) of each row."""
-    if FOLD == "sum":
-        a = tl.sum(a.to(total), 1)
-    if FOLD == "complex sum":
-        a = tl.sum(a, 1)
-        b = tl.sum(b, 1)
-    if FOLD == "complex product":
-        a, b = tl.reduce((a, b), 1, multiply_pairs)
-    if FOLD == "product":
-        a = tl.reduce(a, 1, multiply)
-    if FOLD == "top":
-        most = tl.max(a, 1)
-        if AT:
-            b = tl.min(tl.where(a == most[:, None], b, NONE), 1)
-        a = most
-    if FOLD == "range":
-        a = tl.max(a, 1)
-        b = tl.max(b, 1)
+def parts(
+    part_ptr, more_ptr, k, kept, FOLD: tl.constexpr, START: tl.constexpr, SECOND: tl.constexpr, TWO: tl.constexpr,
+    PARTS: tl.constexpr,
+):  # fmt: skip
+    """(a, b, c) of rows k as the programs that share them have left them: asked again, as other programs wrote them."""
+    s = tl.arange(0, PARTS)[None, :]
+    there = (k < kept)[:, None] & (s < tl.num_programs(1))
+    from_s = s * kept + k[:, None]
+    a = tl.load(part_ptr + from_s, there, other=START, volatile=True)
+    b = a
+    c = a
+    if TWO:
+        b = tl.load(more_ptr + from_s, there, other=SECOND, volatile=True)
     if FOLD == "moments":
-        number = tl.sum(c, 1)
-        share = c / number[:, None]
-        first = tl.sum(tl.where(tl.arange(0, a.shape[1])[None, :] == 0, a, 0.0), 1)  # of equal numbers the mean is just that
-        mean = first + tl.sum((a - first[:, None]) * share, 1)
-        apart = a - mean[:, None]
-        b = tl.sum(tl.where(c > 0, b + apart * apart * c, 0.0), 1)
-        a = mean
-        c = number
-    if FOLD == "powers":
-        top = tl.max(a, 1)
-        b = tl.sum(b * tl.exp(a - level_of(top)[:, None]), 1)
-        a = top
+        c = tl.load(more_ptr + tl.num_programs(1) * kept + from_s, there, other=0, volatile=True)
     return a, b, c
 
 
@@ -221,7 +139,7 @@ def finished(  # noqa: C901 - all ends
         tl.store(out_ptr + k, a.to(out_ptr.dtype.element_ty), inside)
 
 
-def reduction(  # noqa: C901 - all folds
+def reduction(
     out_ptr, second_ptr, x_ptr, part_ptr, more_ptr, done_ptr, kept, reduced, units, share, k1, k2, ks0, ks1, ks2, r1, r2, rs0,
     rs1, rs2, divisor, power, MAP: tl.constexpr, FOLD: tl.constexpr, END: tl.constexpr, LEAST: tl.constexpr, AT: tl.constexpr,
     PAIRED: tl.constexpr, FROM_ZERO: tl.constexpr, REAL: tl.constexpr, LANE: tl.constexpr, TOTAL: tl.constexpr,
@@ -246,137 +164,40 @@ def reduction(  # noqa: C901 - all folds
     NONE: tl.constexpr = 0x7FFFFFFFFFFFFFFF if tl.int64 == INDEX else 0x7FFFFFFF
     TWOFOLD: tl.constexpr = FOLD == "complex sum" or FOLD == "complex product"
     LOWEST: tl.constexpr = -0x8000000000000000 if tl.int64 == LANE else -0x80000000
+    KEYS: tl.constexpr = FOLD == "top" or FOLD == "range"
+    PRODUCT: tl.constexpr = FOLD == "product" or FOLD == "complex product"
+    START: tl.constexpr = LOWEST if KEYS else float("-inf") if FOLD == "powers" else 1 if PRODUCT else 0
+    SECOND: tl.constexpr = NONE if AT else LOWEST if FOLD == "range" else 0
+    TWO: tl.constexpr = AT or TWOFOLD or FOLD == "range" or FOLD == "moments" or FOLD == "powers"
     k = tl.program_id(0).to(INDEX) * ROWS + tl.arange(0, ROWS)
     from_k = place(k, k1, k2, ks0, ks1, ks2, KDIMS, UNIT == 2)
     if KDIMS == 0:
         from_k = k * 0
     first = tl.program_id(1) * share
-    if FOLD == "top" or FOLD == "range":
-        a = tl.full([ROWS, BLOCK], LOWEST, LANE)
-    elif FOLD == "powers":
-        a = tl.full([ROWS, BLOCK], float("-inf"), LANE)
-    else:
-        a = tl.full([ROWS, BLOCK], 1 if FOLD == "product" or FOLD == "complex product" else 0, LANE)
-    b = a
-    c = a
-    if AT:
-        b = tl.full([ROWS, BLOCK], NONE, INDEX)
-    if TWOFOLD:
-        b = tl.zeros([ROWS, BLOCK], LANE)
-    if FOLD == "moments" or FOLD == "powers":
-        b = tl.zeros([ROWS, BLOCK], LANE)
-        c = tl.zeros([1, BLOCK], LANE)
-    chunks = (r2 + BLOCK - 1) // BLOCK
+    a, b, c = before_all(START, SECOND, FOLD, AT, LANE, INDEX, ROWS, BLOCK)
     for n in range(1 if ONCE else share):
         u = first + n
-        if FLAT:
-            j = u.to(INDEX) * BLOCK + tl.arange(0, BLOCK)
-            held = (j < reduced) & (u < units)
-            far = place(j, r1, r2, rs0, rs1, rs2, RDIMS, UNIT == 1)
-        else:
-            row = (u // chunks).to(INDEX)
-            inner = (u % chunks) * BLOCK + tl.arange(0, BLOCK)
-            held = (inner < r2) & (u < units)
-            j = row * r2 + inner
-            far = inner
-            if UNIT != 1:
-                far = inner.to(INDEX) * rs2
-            if RDIMS == 2:
-                far = row * rs1 + far
-            if RDIMS == 3:
-                far = (row // r1) * rs0 + (row % r1) * rs1 + far
+        j, held, far = block(u, reduced, units, r1, r2, rs0, rs1, rs2, INDEX, RDIMS, UNIT, FLAT, BLOCK)
         inside = (k < kept)[:, None] & held[None, :]
         x = tl.load(x_ptr + (from_k[:, None] + far[None, :]), inside, other=0)
+        y = x
         if PAIRED:
             y = tl.load(x_ptr + (from_k[:, None] + far[None, :]) + 1, inside, other=0)
-        if MAP == "other than 0" and PAIRED:
-            x = ((x != 0) | (y != 0)).to(REAL)
-        elif MAP == "other than 0":
-            x = (x != 0).to(REAL)
-        elif PAIRED and not TWOFOLD:
-            x = mapped(math.hypot(x.to(REAL), y.to(REAL)), power, MAP)
-        elif MAP == "zeros and no numbers":
-            x = x.to(tl.float64 if DOUBLE else tl.float32)
-            x = tl.where(inside & (x == 0), 1, tl.where(x - x == 0, 0, 0x100000000)).to(REAL)
-        else:
-            x = mapped(x.to(REAL), power, MAP)
-        if FOLD == "sum":
-            if MAP == "power":
-                x = tl.where(inside, x, 0.0)
-            a += x.to(LANE)
-        if FOLD == "complex sum":
-            a += x.to(LANE)
-            b += y.to(LANE)
-        if FOLD == "complex product":
-            a, b = multiply_pairs(a, b, tl.where(inside, x, 1.0).to(LANE), y.to(LANE))
-        elif FOLD == "product":
-            a *= tl.where(inside, x, 1).to(LANE)
-        if FOLD == "top":
-            key = ordered(x, LEAST, AT, FROM_ZERO)
-            if ONCE:
-                better = inside
-            elif AT:
-                better = inside & ((key > a) | (b == NONE))
-            else:
-                better = inside & (key > a)
-            if AT:
-                b = tl.where(better, j[None, :], b)
-            a = tl.where(better, key, a)
-        if FOLD == "range":
-            key = ordered(x, 1, AT, FROM_ZERO)
-            a = tl.where(inside & (key > a), key, a)
-            key = ordered(x, 0, AT, FROM_ZERO)
-            b = tl.where(inside & (key > b), key, b)
-        if FOLD == "moments" and ONCE:
-            c = held[None, :].to(LANE)
-            a = tl.where(inside, x, 0.0)
-        elif FOLD == "moments":
-            c += held[None, :].to(LANE)
-            apart = x - a
-            a = tl.where(inside, a + apart / c, a)
-            b = tl.where(inside, b + apart * (x - a), b)
-        if FOLD == "powers" and ONCE:
-            a = tl.where(inside, x, float("-inf"))
-            b = tl.full([ROWS, BLOCK], 1.0, LANE)
-        elif FOLD == "powers":
-            x = tl.where(inside, x, float("-inf"))
-            top = tl.where(x > a, x, a)
-            level = level_of(top)
-            b = b * tl.exp(a - level) + tl.exp(x - level)
-            a = top
+        x = taken(x, y, inside, power, MAP, PAIRED, TWOFOLD, REAL, DOUBLE)
+        a, b, c = folded(a, b, c, x, y, j, held, inside, MAP, FOLD, LEAST, AT, FROM_ZERO, LANE, NONE, ONCE)
     a, b, c = gathered(a, b, c, FOLD, AT, TOTAL, NONE)
     if PARTS > 1:
         at = tl.program_id(1) * kept + k
         behind = tl.num_programs(1) * kept
         tl.store(part_ptr + at, a, k < kept)
-        if AT or TWOFOLD or FOLD == "range" or FOLD == "moments" or FOLD == "powers":
+        if TWO:
             tl.store(more_ptr + at, b, k < kept)
         if FOLD == "moments":
             tl.store(more_ptr + behind + at, c + k * 0, k < kept)
         tl.debug_barrier()  # all of this program's stores come before it says that it is done
         before = tl.atomic_add(done_ptr + tl.program_id(0), 1, sem="acq_rel")
         if before == tl.num_programs(1) - 1:
-            s = tl.arange(0, PARTS)[None, :]
-            there = (k < kept)[:, None] & (s < tl.num_programs(1))
-            from_s = s * kept + k[:, None]
-            if FOLD == "product" or FOLD == "complex product":
-                pa = tl.load(part_ptr + from_s, there, other=1, volatile=True)
-            elif FOLD == "top" or FOLD == "range":
-                pa = tl.load(part_ptr + from_s, there, other=LOWEST, volatile=True)
-            elif FOLD == "powers":
-                pa = tl.load(part_ptr + from_s, there, other=float("-inf"), volatile=True)
-            else:
-                pa = tl.load(part_ptr + from_s, there, other=0, volatile=True)
-            pb = pa
-            pc = pa
-            if AT:
-                pb = tl.load(more_ptr + from_s, there, other=NONE, volatile=True)
-            if FOLD == "range":
-                pb = tl.load(more_ptr + from_s, there, other=LOWEST, volatile=True)
-            if FOLD == "moments" or FOLD == "powers" or TWOFOLD:
-                pb = tl.load(more_ptr + from_s, there, other=0, volatile=True)
-            if FOLD == "moments":
-                pc = tl.load(more_ptr + behind + from_s, there, other=0, volatile=True)
+            pa, pb, pc = parts(part_ptr, more_ptr, k, kept, FOLD, START, SECOND, TWO, PARTS)
             pa, pb, pc = gathered(pa, pb, pc, FOLD, AT, TOTAL, NONE)
             finished(out_ptr, second_ptr, x_ptr, k, kept, pa, pb, divisor, power, r1, r2, rs0, rs1, rs2, from_k, FOLD, END, LEAST,
                      AT, FROM_ZERO, REAL, RDIMS, UNIT)  # fmt: skip

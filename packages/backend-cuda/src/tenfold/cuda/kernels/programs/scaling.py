@@ -12,8 +12,8 @@ from __future__ import annotations
 import triton
 from triton import language as tl
 
+from tenfold.cuda.kernels.programs.folding import disordered, ordered
 from tenfold.cuda.kernels.programs.library import math
-from tenfold.cuda.kernels.programs.reductions import disordered, ordered
 
 
 @triton.jit

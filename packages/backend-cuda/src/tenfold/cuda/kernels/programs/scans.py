@@ -15,8 +15,9 @@ from __future__ import annotations
 import triton
 from triton import language as tl
 
+from tenfold.cuda.kernels.programs.folding import level_of, multiply, multiply_pairs
 from tenfold.cuda.kernels.programs.library import math
-from tenfold.cuda.kernels.programs.reductions import level_of, multiples, multiply, multiply_pairs, place
+from tenfold.cuda.kernels.programs.reductions import multiples, place
 
 
 @triton.jit
