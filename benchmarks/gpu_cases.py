@@ -187,6 +187,16 @@ def linear(at: Side, dtype: Any) -> Work:
     return Work(trained(at.lib.nn.functional.linear, x, w, b), 0, 24.0 * tokens * width**2)
 
 
+def experts(at: Side, dtype: Any) -> Work:
+    """Tokens times the matrix of the expert of each, of 64 such with unequal numbers of tokens, forward and backward."""
+    tokens, width, G = (64, 32, 4) if at.small else (16384, 1024, 64)
+    x, w = given(at, dtype, tokens, width), given(at, dtype, G, 2 * width, width, seed=1)
+    shares = np.random.default_rng(2).random(G)
+    ends = at.lib.tensor((np.cumsum(shares) / shares.sum() * tokens).astype("i4"), device=at.device)
+    product = partial(at.lib.nn.functional.grouped_mm, offs=ends)
+    return Work(trained(lambda x, w: product(x, w.mT), x, w), 0, 12.0 * tokens * width**2)
+
+
 def attention(features: int, length: int, backward: bool, same_bits: bool = False) -> Make:
     """Causal attention of 16,384 tokens and 2,048 features in all; its gradient costs 2.5 times as much again.
 
@@ -335,6 +345,7 @@ def cases() -> Iterator[Case]:
     yield Case("products", "matmul 4096", ALL, matmul(4096), 1.02)
     yield Case("products", "batched matmul", ALL, matmul(1024, 16), 1.02)
     yield Case("products", "linear with gradient", ALL, linear, None)
+    yield Case("products", "experts with gradient", HALF, experts, None)
     for features in (64, 128):
         for length in (2048, 4096, 8192, 16384):
             for backward in (False, True):

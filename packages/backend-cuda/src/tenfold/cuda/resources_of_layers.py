@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from tenfold.cuda.kernels.all_pairs import program as pair_program
 from tenfold.cuda.kernels.bags import MAXIMA, TILE as BAGS, tile as bag_tile
+from tenfold.cuda.kernels.grouped_products import program as grouped_program, tile as grouped_tile
 from tenfold.cuda.kernels.handwritten import LONG, TILE, Handwritten
 from tenfold.cuda.kernels.margins import program as margin_program
 from tenfold.cuda.kernels.scaling import program as scaled_program
@@ -42,6 +43,7 @@ def layers(kind: str) -> Iterator[Row]:
     yield from row_pairs(kind)
     yield from soft_targets(kind)
     yield from pairs_and_bags(kind)
+    yield from grouped(kind)
 
 
 def recurrence(kind: str) -> Iterator[Row]:
@@ -106,3 +108,18 @@ def pairs_and_bags(kind: str) -> Iterator[Row]:
         yield f"bags {name} {kind}", found, (p, index, index, "*i32", p, index, index, p, *[i] * 8)
     found = Handwritten("bags_gradient", (("MODE", 1), ("OFTEN", 0), *flags_of_bags, *bag_tile(1024, 32 * 1024, 128)))
     yield f"bags gradient {kind}", found, (s, p, index, index, index, index, p, *[i] * 6)
+
+
+def grouped(kind: str) -> Iterator[Row]:
+    """Products of slices: of rows of a few lengths on average, with weights as a layer's transposed ones lie, and of sums."""
+    p, i = "*" + kind, "i32"
+    single = kind == "fp32"
+    for rows in (16, 64, 1024):
+        shape = grouped_tile(rows, single)
+        flags = {"A_UNIT": 1, "B_UNIT": 1, "O_UNIT": 1, "ALIGNED": 1, "GROUPS": 128}
+        found = grouped_program("grouped_rows", shape, "ieee", **flags)
+        yield f"grouped rows {shape[0]} {kind}", found, (p, p, p, "*i32", *[i] * 11)
+        if single:
+            break
+    sums = grouped_program("grouped_sums", grouped_tile(1024, single), "ieee", A_UNIT=2, B_UNIT=2, ALIGNED=1)
+    yield f"grouped sums {kind}", sums, (p, p, p, "*i32", *[i] * 7)

@@ -14,6 +14,7 @@ _NAMES = {
     name: module
     for module, names in {
         "compiler": "compile",
+        "_higher_order_ops": "cond while_loop",
         "_C": "DisableTorchFunctionSubclass Future Generator PyTorchFileReader PyTorchFileWriter ScriptFunction ScriptModule "
         "AnyType BoolType ClassType DictType FloatType IntType ListType NoneType NumberType OptionalType StringType "
         "TensorType TupleType "

@@ -1,4 +1,4 @@
-"""Products of matrices that programs call by PyTorch's private names: with an activation, and of 8-bit numbers with scales."""
+"""Products that programs call by PyTorch's private names: with an activation, of bytes, of 8-bit numbers with scales."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from tenfold.dispatch.operators import composite
 from tenfold.tensor.tensor import Tensor
 from tenfold.types.dtypes import BY_NAME
 
+EXACT = 2**24 // (255 * 128)  # products of bytes of which float32 keeps every sum
 EIGHT_BITS = tuple(BY_NAME[name] for name in ("float8_e4m3fn", "float8_e5m2"))
 
 
@@ -60,6 +61,39 @@ def _scaled_mm(
     if bias is not None:
         product = product + bias.float()
     return product.to(out_dtype or input.dtype)
+
+
+@composite("products", method=None)
+def _int_mm(input: Tensor, mat2: Tensor) -> Tensor:
+    """Product of matrices of 8-bit whole numbers, which is int32: exactly, as sums of products of floats are while they fit.
+
+    Shape: (M, K), (K, N) -> (M, N). Dtype: int8 or uint8, and int8. Raises: RuntimeError for other sizes and dtypes.
+
+    >>> import tenfold
+    >>> x = tenfold.full((1, 2), 100, dtype=tenfold.int8)
+    >>> tenfold._int_mm(x, x.t())
+    tensor([[20000]], dtype=torch.int32)
+    """
+    check_whole(input._array, mat2._array)
+    wide = tf.float32 if input.size(1) <= EXACT else tf.float64
+    return input.to(wide).mm(mat2.to(wide)).to(tf.int32)
+
+
+def check_whole(input: Any, mat2: Any) -> None:
+    """Refuse what is no pair of matrices of bytes whose sizes fit."""
+    for name, x, accepted in (("self", input, ("int8", "uint8")), ("mat2", mat2, ("int8",))):
+        if len(x.shape) != 2:
+            raise RuntimeError(f"_int_mm: Expected {name} to be of dimension 2 but got {len(x.shape)}")
+        if x.dtype.name not in accepted:
+            raise RuntimeError(f"_int_mm: Expected {name} dtype to be {' or '.join(accepted)} but got {x.dtype}; convert it")
+    if input.shape[1] != mat2.shape[0]:
+        raise RuntimeError(f"_int_mm: self.size(1) needs to match mat2.size(0) but got {input.shape[1]} and {mat2.shape[0]}")
+
+
+@_int_mm.rule
+def _(input, mat2):  # type: ignore[no-untyped-def]
+    check_whole(input, mat2)
+    return Meta((input.shape[0], mat2.shape[1]), tf.int32.numpy)
 
 
 def check_scaled(input: Any, mat2: Any, scale_a: Any, scale_b: Any, bias: Any) -> None:

@@ -84,6 +84,55 @@ def _scaled_mm_errors(make: Make) -> Iterator[ErrorSample]:
     yield ErrorSample(make(16, 32), make(32, 16), one, one, error=ValueError, match="scaling")
 
 
+def _grouped(input: Any, mat2: Any, offs: Any = None, *more: Any) -> Any:
+    if offs is None:
+        return input @ mat2
+    offs = [int(end) for end in offs]
+    starts = [0, *offs[:-1]]
+    if input.ndim == mat2.ndim:
+        return np.stack([input[:, a:b] @ mat2[a:b] for a, b in zip(starts, offs)])
+    out = np.zeros((input.shape[-2], mat2.shape[-1]), input.dtype)
+    for g, (a, b) in enumerate(zip(starts, offs)):
+        if input.ndim == 2:
+            out[a:b] = input[a:b] @ mat2[g]
+        else:
+            out[:, a:b] = input[g] @ mat2[:, a:b]
+    return out
+
+
+@samples("_grouped_mm", reference=_grouped, dtypes=(FLOATS[0], *FLOATS[2:]), data_dependent="offsets are read")
+def _grouped_mm(make: Make) -> Iterator[Sample]:
+    ends = make.of([2, 2, 5], dtype=tenfold.int32)
+    yield Sample(make(6, 4), make(3, 4, 8), ends, note="rows")
+    yield Sample(make(3, 4, 8), make(8, 6), ends, note="columns")
+    yield Sample(make(4, 6), make(6, 8), ends, note="sums")
+    yield Sample(make(3, 2, 4), make(3, 4, 5), note="stacks")
+    yield Sample(make(6, 4, layout="transposed"), make(3, 4, 8, layout="strided"), ends, note="strided memory")
+    yield Sample(make(0, 4), make(3, 4, 8), 0 * ends, note="empty")
+
+
+@error_samples("_grouped_mm")
+def _grouped_mm_errors(make: Make) -> Iterator[ErrorSample]:
+    ends = make.of([2, 2, 5], dtype=tenfold.int32)
+    yield ErrorSample(make(6, 4), make(3, 4, 8), error=RuntimeError, match="offsets")
+    yield ErrorSample(make(6, 4), make(3, 5, 8), ends, error=RuntimeError, match="contraction")
+    yield ErrorSample(make(6, 4), make(2, 4, 8), ends, error=RuntimeError, match="batch sizes")
+
+
+@samples("_int_mm", reference=lambda a, b: a.astype("i4") @ b.astype("i4"), dtypes=(tenfold.int8,))
+def _int_mm(make: Make) -> Iterator[Sample]:
+    yield Sample(make(3, 4), make(4, 5))
+    yield Sample(make(3, 300, layout="transposed"), make(300, 2, layout="strided"), note="strided memory")
+    yield Sample(make(0, 4), make(4, 5), note="empty")
+
+
+@error_samples("_int_mm")
+def _int_mm_errors(make: Make) -> Iterator[ErrorSample]:
+    left, right = (make.ints(3, 4, low=0, high=3, dtype=tenfold.int8) for _ in range(2))
+    yield ErrorSample(left, right, error=RuntimeError, match="match")
+    yield ErrorSample(make(3, 4), make(4, 3), error=RuntimeError, match="int8")
+
+
 def _bilinear_form(input1: Any, input2: Any, weight: Any, bias: Any = None) -> Any:
     form = np.einsum("...i,oij,...j->...o", input1, weight, input2)
     return form if bias is None else form + bias

@@ -1,0 +1,106 @@
+"""Products of slices of a matrix: which slice a tile of rows belongs to is found on the device, so that nobody waits for it.
+
+Slices are given by where each ends; what lies behind the last one is a slice of its own, of which nothing is multiplied.
+"""
+
+# mypy: disable-error-code="no-untyped-def, untyped-decorator"
+# Parameters are what Triton makes of them: annotations other than its own would mean something to it.
+
+from __future__ import annotations
+
+import triton
+from triton import language as tl
+
+from tenfold.cuda.kernels.programs.hints import sixteens
+
+
+@triton.jit
+def slice_of(offs_ptr, tile, groups, size, ROWS: tl.constexpr, GROUPS: tl.constexpr):
+    """(the slice that a tile of rows belongs to, the tile's first row, where the slice ends), tiles counted slice by slice."""
+    g = tl.arange(0, GROUPS)
+    begin = tl.load(offs_ptr + g - 1, (g > 0) & (g <= groups), other=0)
+    end = tl.load(offs_ptr + g, g < groups, other=0)
+    begin = tl.minimum(tl.maximum(begin, 0), size)
+    end = tl.where(g == groups, size, tl.minimum(tl.maximum(end, 0), size))
+    tiles = tl.where(g <= groups, (tl.maximum(end - begin, 0) + ROWS - 1) // ROWS, 0)
+    through = tl.cumsum(tiles, 0)
+    group = tl.sum((through <= tile).to(tl.int32), 0)
+    here = g == group
+    first = tl.sum(tl.where(here, begin + (tile - through + tiles) * ROWS, 0), 0)
+    last = tl.sum(tl.where(here, end, 0), 0)
+    return group, first, last
+
+
+def grouped_rows(
+    out_ptr, a_ptr, b_ptr, offs_ptr, groups, size, inner, columns, a_m, a_k, b_g, b_k, b_n, o_m, o_n, A_UNIT: tl.constexpr,
+    B_UNIT: tl.constexpr, O_UNIT: tl.constexpr, ALIGNED: tl.constexpr, PRECISION: tl.constexpr, GROUPS: tl.constexpr,
+    ROWS: tl.constexpr, COLUMNS: tl.constexpr, INNER: tl.constexpr,
+):  # fmt: skip
+    """out[m] = a[m] @ b[the slice that m is in]; program (tile of rows, tile of columns).
+
+    UNIT says which neighbours are neighbours in memory: of a and b those that are summed over (1), or the result's (2); of out
+    its columns (1) or its rows (2). ALIGNED: all else lies at multiples of 16 elements.
+    """
+    if ALIGNED:
+        inner, columns = sixteens(inner), sixteens(columns)
+        a_m, a_k, o_m, o_n = sixteens(a_m), sixteens(a_k), sixteens(o_m), sixteens(o_n)
+        b_g, b_k, b_n = sixteens(b_g), sixteens(b_k), sixteens(b_n)
+    if A_UNIT == 1:
+        a_k = 1
+    if A_UNIT == 2:
+        a_m = 1
+    if B_UNIT == 1:
+        b_k = 1
+    if B_UNIT == 2:
+        b_n = 1
+    if O_UNIT == 1:
+        o_n = 1
+    if O_UNIT == 2:
+        o_m = 1
+    group, first, last = slice_of(offs_ptr, tl.program_id(0), groups, size, ROWS, GROUPS)
+    m = first + tl.arange(0, ROWS)
+    n = tl.program_id(1) * COLUMNS + tl.arange(0, COLUMNS)
+    a_rows = a_ptr + m.to(tl.int64)[:, None] * a_m
+    b_columns = b_ptr + group.to(tl.int64) * b_g + n.to(tl.int64)[None, :] * b_n
+    total = tl.zeros([ROWS, COLUMNS], tl.float32)
+    end = tl.where(group < groups, inner, 0)
+    for start in range(0, end, INNER):
+        k = start + tl.arange(0, INNER)
+        a = tl.load(a_rows + k[None, :] * a_k, (m < last)[:, None] & (k < inner)[None, :], other=0.0)
+        b = tl.load(b_columns + k[:, None] * b_k, (k < inner)[:, None] & (n < columns)[None, :], other=0.0)
+        total = tl.dot(a, b, total, input_precision=PRECISION)
+    out = out_ptr + m.to(tl.int64)[:, None] * o_m + n.to(tl.int64)[None, :] * o_n
+    tl.store(out, total.to(out_ptr.dtype.element_ty), (m < last)[:, None] & (n < columns)[None, :])
+
+
+def grouped_sums(
+    out_ptr, a_ptr, b_ptr, offs_ptr, rows, inner, columns, a_m, a_k, b_k, b_n, A_UNIT: tl.constexpr, B_UNIT: tl.constexpr,
+    ALIGNED: tl.constexpr, PRECISION: tl.constexpr, ROWS: tl.constexpr, COLUMNS: tl.constexpr, INNER: tl.constexpr,
+):  # fmt: skip
+    """out[g] = a[:, slice g] @ b[slice g]; program (tile of rows, tile of columns, g). UNIT, ALIGNED as in `grouped_rows`."""
+    if ALIGNED:
+        rows, columns = sixteens(rows), sixteens(columns)
+        a_m, a_k, b_k, b_n = sixteens(a_m), sixteens(a_k), sixteens(b_k), sixteens(b_n)
+    if A_UNIT == 1:
+        a_k = 1
+    if A_UNIT == 2:
+        a_m = 1
+    if B_UNIT == 1:
+        b_k = 1
+    if B_UNIT == 2:
+        b_n = 1
+    g = tl.program_id(2)
+    m = tl.program_id(0) * ROWS + tl.arange(0, ROWS)
+    n = tl.program_id(1) * COLUMNS + tl.arange(0, COLUMNS)
+    begin = tl.minimum(tl.maximum(tl.load(offs_ptr + g - 1, g > 0, other=0), 0), inner)
+    end = tl.minimum(tl.load(offs_ptr + g), inner)
+    total = tl.zeros([ROWS, COLUMNS], tl.float32)
+    for start in range(begin, end, INNER):
+        k = start + tl.arange(0, INNER)
+        there = k < end
+        far = k.to(tl.int64)
+        a = tl.load(a_ptr + m.to(tl.int64)[:, None] * a_m + far[None, :] * a_k, (m < rows)[:, None] & there[None, :], other=0.0)
+        b = tl.load(b_ptr + far[:, None] * b_k + n[None, :] * b_n, there[:, None] & (n < columns)[None, :], other=0.0)
+        total = tl.dot(a, b, total, input_precision=PRECISION)
+    out = out_ptr + (g.to(tl.int64) * rows + m)[:, None] * columns + n[None, :]
+    tl.store(out, total.to(out_ptr.dtype.element_ty), (m < rows)[:, None] & (n < columns)[None, :])
