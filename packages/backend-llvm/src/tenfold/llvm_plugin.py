@@ -8,7 +8,7 @@ TENFOLD_PLUGIN_API = 1
 MODULES = {
     "pointwise": ("pointwise", "quotients"),
     "activation": ("pointwise", "activation", "softmax"),
-    "units": ("pointwise", "activation", "units", "composites"),
+    "units": ("pointwise", "activation", "units", "composites", "gated_units"),
     "reduction": ("reduction", "positions", "spread", "vector_norm"),
     "statistics": ("nansums",),
     "scans": ("running",),

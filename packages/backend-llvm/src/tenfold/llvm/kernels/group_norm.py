@@ -10,15 +10,16 @@ from typing import Any
 
 import numpy as np
 
+from tenfold.llvm.formats import in_one_piece, ordered
 from tenfold.llvm.kernels.attaching import chosen
-from tenfold.llvm.kernels.batch_norm import COMBINED, DOTS, MOMENTS, NORMALIZED
+from tenfold.llvm.kernels.batch_norm import COMBINED, DOTS, MOMENTS, NORMALIZED, order_where_it_tells
 from tenfold.llvm.programs import empty, suitable
 from tenfold.llvm.storage import FLOAT32, FLOAT64, Stored
 
 Array = np.ndarray[Any, Any]
 
 LEAST = 8  # elements of a channel, below which rows cost more than what is in them
-NOTE = f"float32 and float64 in one piece, at least {LEAST} places in a channel"
+NOTE = f"float32 and float64 in one piece, channels last too, at least {LEAST} places in a channel"
 
 
 class _Call:
@@ -39,15 +40,18 @@ class _Call:
 
     def each(self, numbers: Array) -> Array:
         """A number of each group, (N, groups), for each of its channels, (N, C)."""
-        return np.repeat(numbers, self.members, 1)
+        return numbers if self.members == 1 else np.repeat(numbers, self.members, 1)
 
     def rows(self, numbers: Array) -> Array:
         """Numbers (N, C), or (C), as the programs take them."""
         assert self.stored is not None
-        return np.ascontiguousarray(np.broadcast_to(numbers, (self.samples, self.channels)), self.stored.dtype)
+        numbers = numbers.astype(self.stored.dtype, copy=False)
+        return np.concatenate((numbers,) * self.samples) if numbers.ndim == 1 else np.ascontiguousarray(numbers)
 
 
 def fused_group_norm(input: Array, num_groups: int, weight: Array | None, bias: Array | None, eps: float) -> Any:
+    order = order_where_it_tells(input)
+    input = in_one_piece(input) if order else input
     call = _Call((input,), (weight, bias), num_groups)
     stored = call.stored
     if stored is None:
@@ -63,12 +67,15 @@ def fused_group_norm(input: Array, num_groups: int, weight: Array | None, bias: 
     out = empty(input.shape, stored)
     numbers = map(call.rows, (call.each(mean), scale, shift))
     done = NORMALIZED.rows((stored,), call.samples * call.channels, call.places, out, input, *numbers)
-    return (out, mean, rstd) if done else NotImplemented
+    return (ordered(out, order), mean, rstd) if done else NotImplemented
 
 
 def fused_group_norm_grad(
     grad: Array, input: Array, mean: Array, rstd: Array, num_groups: int, weight: Array | None, eps: float
 ) -> Any:
+    order = order_where_it_tells(grad, input)
+    if order:
+        grad, input = in_one_piece(grad), in_one_piece(input)
     call = _Call((grad, input), (weight,), num_groups)
     stored = call.stored
     if stored is None or mean.dtype != stored.dtype or mean.shape != (call.samples, num_groups):
@@ -88,7 +95,7 @@ def fused_group_norm_grad(
     out = empty(input.shape, stored)
     numbers = map(call.rows, (centers, scale, -along * wide * wide, -level * wide))
     done = COMBINED.rows((stored,), rows, call.places, out, grad, input, *numbers)
-    return (out, g_weight, g_bias) if done else NotImplemented
+    return (ordered(out, order), g_weight, g_bias) if done else NotImplemented
 
 
 chosen("fused_group_norm", fused_group_norm, 5, NOTE)
