@@ -56,6 +56,25 @@ def test_against_the_definition(shape, dtype, given, threads):
             assert np.abs(got - expected).max() <= 8 * TOLERANCE[dtype] * max(1, np.abs(expected).max())
 
 
+@pytest.mark.parametrize("dtype", TOLERANCE)
+@pytest.mark.parametrize("shape", [(4, 6, 5, 7), (3, 16, 20, 30), (2, 8, 10, 12, 14), (1, 64, 40, 9)], ids=str)
+def test_channels_last(shape, dtype, threads):
+    x, grad = (np.moveaxis(np.ascontiguousarray(np.moveaxis(RNG.standard_normal(shape).astype(dtype), 1, -1)), -1, 1) for _ in "xg")
+    x += np.arange(shape[0], dtype=dtype).reshape(-1, *[1] * (len(shape) - 1)) * dtype(2)
+    weight, bias = (RNG.standard_normal(shape[1]).astype(dtype) for _ in range(2))
+    for groups in (1, 2, shape[1]):
+        for w, b in ((weight, bias), (None, None)):
+            found = group_norm.fused_group_norm(x, groups, w, b, 1e-5)
+            back = group_norm.fused_group_norm_grad(grad, x, *found[1:], groups, w, 1e-5)
+            mixed = group_norm.fused_group_norm_grad(np.ascontiguousarray(grad), x, *found[1:], groups, w, 1e-5)
+            wanted = definition(x, groups, w, b, 1e-5, grad)
+            for got, expected in zip((*found, *back, *mixed), (*wanted, *wanted[3:]), strict=True):
+                assert got.dtype == dtype
+                assert np.abs(got - expected).max() <= 8 * TOLERANCE[dtype] * max(1, np.abs(expected).max())
+            assert np.moveaxis(found[0], 1, -1).flags.c_contiguous
+            assert np.moveaxis(back[0], 1, -1).flags.c_contiguous
+
+
 def test_other_forms_are_left_to_the_kernel_beneath():
     x = np.ones((2, 6, 9), np.float32)
     for given, groups in ((x, 4), (x, 0), (x[:, :, ::2], 2), (x[..., :4].copy(), 2), (x[0], 2), (x[:0], 2)):

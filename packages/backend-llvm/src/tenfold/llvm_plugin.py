@@ -8,7 +8,7 @@ TENFOLD_PLUGIN_API = 1
 MODULES = {
     "pointwise": ("pointwise", "quotients"),
     "activation": ("pointwise", "activation", "softmax"),
-    "units": ("pointwise", "activation", "units", "composites"),
+    "units": ("pointwise", "activation", "units", "composites", "gated_units"),
     "reduction": ("reduction", "positions", "spread", "vector_norm"),
     "statistics": ("nansums",),
     "scans": ("running",),
@@ -21,7 +21,7 @@ MODULES = {
     "conv": ("conv",),
     "pool": ("pool", "resize", "means"),
     "resize": ("resize", "sampling"),
-    "loss": ("loss", "nll", "differences"),
+    "loss": ("loss", "nll", "differences", "ctc"),
     "backward": ("backward",),
     "optim": ("optim",),
     "random": ("random",),

@@ -23,6 +23,7 @@ from tenfold.dispatch.devices import CPU
 from tenfold.dispatch.operators import Operator, op
 from tenfold.dispatch.runtime import FLAGS, RUNTIME, STATE
 from tenfold.dispatch.spellings import takes_out
+from tenfold.llvm.mixing import NAMES as MIXED, Mixer
 from tenfold.llvm.recording import Recorder
 from tenfold.llvm.slots import places
 from tenfold.llvm.storage import BFLOAT16, FLOAT16, FLOAT32, FLOAT64
@@ -46,7 +47,7 @@ NO_GRADIENT = 1  # in the place of a rule's name
 LEAST, COUNT, KERNELS, HAS_BODY, GRADIENT, FLAGS_WANTED = range(6)
 IN_ONE_PIECE, ALIGNED = 1, 256  # of NumPy's flags
 HALF = 1 << 32  # beside them: arrays may be of half precision
-ROLES, DEFAULTS, NAMES, WRITING, FORM_IN_PLACE, WORDS = 8, 16, 24, 32, 36, 37
+ROLES, DEFAULTS, NAMES, WRITING, FORM_IN_PLACE, MIXER, TO_FLOATS, WORDS = 8, 16, 24, 32, 36, 37, 38, 39
 TAKES_OUT, ELEMENTWISE, IN_PLACE, CONVERTS = 1, 2, 4, 8  # of the word for writing
 MOST_PARAMETERS = 8
 ROLE_OF = {"tensor": 1, "number": 2, "value": 3, "optional": 5, "list": 6}
@@ -84,6 +85,7 @@ class Paths:
             "d_types": vars(dtypes), "d_default": sys.intern("_default"), "d_float32": dtypes.float32, "d_size": Size,
             "f_determinism": DETERMINISM, "f_on": sys.intern("on"), "f_collected": COLLECTED,
             "g_out_names": ("out",), "g_int64": np.dtype(np.int64),
+            "g_numpy_float64": np.float64, "g_numpy_float32": np.float32, "g_numpy_int64": np.int64,
         }.items():  # fmt: skip
             native.point(name, value)
         native.cell("p_flags").value = FLAGS.buffer_info()[0]
@@ -133,10 +135,13 @@ class Paths:
         words[FLAGS_WANTED], words[WRITING] = ALIGNED if strided else ALIGNED | IN_ONE_PIECE, writing
         if operator.pointwise and set(roles) <= {ROLE_OF["tensor"], NEUTRAL}:  # beside numbers, which it may not hold
             words[FLAGS_WANTED] |= HALF
+        mixer = Mixer(form, operator) if operator.name in MIXED else None
+        if mixer is not None:
+            words[MIXER], words[TO_FLOATS] = id(mixer), operator.promote == "float"
         for k, p in enumerate(params):
             words[DEFAULTS + k] = 0 if required[k] else id(p.default)
             words[NAMES + k] = id(sys.intern(p.name))
-        self.native.keep.append((words, gradient, operator.calls.kernels, params, [sys.intern(p.name) for p in params]))
+        self.native.keep.append((words, gradient, mixer, operator.calls.kernels, params, [sys.intern(p.name) for p in params]))
         for function in _functions(form):
             self.lead_by(function, words)
 

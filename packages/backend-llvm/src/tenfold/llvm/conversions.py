@@ -14,27 +14,42 @@ import numpy as np
 
 from tenfold.llvm import compiler, session as sessions
 from tenfold.llvm.call_paths import CONVERTS, WORDS, WRITING
+from tenfold.llvm.expressions import load
+from tenfold.llvm.loops import Elementwise
 from tenfold.llvm.products import HEAD
+from tenfold.llvm.storage import BFLOAT16, FLOAT16, FLOAT32
 from tenfold.llvm.writer import Function
 from tenfold.types import dtypes
 
 # LLVM's types of the dtypes, and the methods that convert to them.
-MEMORY = {"float32": "float", "float64": "double", "float16": "half", "int64": "i64", "int32": "i32", "bool": "i8"}
+MEMORY = {
+    "float32": "float", "float64": "double", "float16": "half", "int64": "i64", "int32": "i32", "bool": "i8", "uint8": "i8",
+    "bfloat16": "bfloat",
+}  # fmt: skip
 METHODS = {
     "float32": "float", "float64": "double", "float16": "half", "int64": "long", "int32": "int", "bool": "bool",
+    "bfloat16": "bfloat16",
 }  # fmt: skip
 FLOATS = {"half": 16, "float": 32, "double": 64}
 SOURCES, LOOPS = 8, 16  # of a target's words, as native/conversions.ll reads them
-ROUNDED_TWICE = {("double", "half"), ("i64", "half"), ("i32", "half")}  # for which processors have no instruction
+# For which processors have no instruction, or would need two.
+ROUNDED_TWICE = {(wide, narrow) for wide in ("double", "i64", "i32") for narrow in ("half", "bfloat")} | {("i8", "bfloat")}
+NARROW = {"float": FLOAT32, "half": FLOAT16, "bfloat": BFLOAT16}  # whose conversions to each other the elementwise loops have
 
 
 def text(source: str, target: str) -> str:
     """The loop from one type to another, over items. Context: result, argument, flag."""
+    if source in NARROW and target in NARROW:
+        return Elementwise(load(0, "float"), NARROW[target], (NARROW[source],)).text(None)
     f = Function(HEAD)
     out, x, flag = f.words(["*out", "*x", "*flag"])
     with f.loop("%lo", "%hi") as i:
-        value = f.let(f"load {source}, ptr {f.at(x, i, source)}")
-        f.do(f"store {target} {_converted(f, source, target, value, flag)}, ptr {f.at(out, i, target)}")
+        if source == "bfloat":  # the upper half of a float32
+            upper = f.let(f"zext i16 {f.let(f'load i16, ptr {f.at(x, i, "i16")}')} to i32")
+            value, held = f.let(f"bitcast i32 {f.let(f'shl i32 {upper}, 16')} to float"), "float"
+        else:
+            value, held = f.let(f"load {source}, ptr {f.at(x, i, source)}"), source
+        f.do(f"store {target} {_converted(f, held, target, value, flag)}, ptr {f.at(out, i, target)}")
     return f.text()
 
 
@@ -66,6 +81,10 @@ def _whole(f: Function, source: str, target: str, value: str, flag: str) -> str:
     return f.let(f"fptosi double {safe} to {target}")
 
 
+def _dtype(name: str) -> Any:
+    return BFLOAT16.dtype if name == "bfloat16" else np.dtype(name)
+
+
 class Conversions:
     """The words of each target, and what fills them."""
 
@@ -77,9 +96,9 @@ class Conversions:
             target = getattr(dtypes, "bool_" if name == "bool" else name)
             words[0], words[WRITING] = id(target.numpy), CONVERTS
             pairs = [s for s in MEMORY if s != name and (MEMORY[s], MEMORY[name]) not in ROUNDED_TWICE]
-            words[SOURCES : SOURCES + len(pairs)] = [id(np.dtype(s)) for s in pairs]
+            words[SOURCES : SOURCES + len(pairs)] = [id(_dtype(s)) for s in pairs]
             self.words[target] = words
-            native.keep.append((words, [np.dtype(s) for s in pairs]))
+            native.keep.append((words, [_dtype(s) for s in pairs]))
         native.point("c_words", {target: words.ctypes.data for target, words in self.words.items()})
         native.point("c_learn", self.learn)
         native.point("c_dtype", dtypes.dtype)
@@ -88,7 +107,7 @@ class Conversions:
     def learn(self, address: int, place: int) -> None:
         """Compile the loop for a target's words and the place of a source among them."""
         target = next(t for t, words in self.words.items() if words.ctypes.data == address)
-        source = next(s for s in MEMORY if id(np.dtype(s)) == self.words[target][place])
+        source = next(s for s in MEMORY if id(_dtype(s)) == self.words[target][place])
         try:
             loop = compiler.load(text(MEMORY[source], MEMORY[target.numpy.name])).address("kernel")
         except Exception as error:  # noqa: BLE001 - whatever it is, NumPy serves

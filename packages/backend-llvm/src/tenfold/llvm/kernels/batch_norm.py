@@ -181,7 +181,7 @@ class _Columns(_Call):
         return COLUMNS_COMBINED(g, x, *(n.astype(self.stored.dtype, copy=False) for n in numbers))
 
 
-def _order(*arrays: Array) -> Order | None:
+def order_where_it_tells(*arrays: Array) -> Order | None:
     """The order of the result's dimensions, which goes by where elements lie: strides of one element say nothing."""
     return order_of(*(x for x in arrays if not x.flags.carray))
 
@@ -216,7 +216,7 @@ def fused_batch_norm(
         shape, input = input.shape, matrix
         call = _Columns((input,), (weight, bias, *known))
     else:
-        order = _order(input)
+        order = order_where_it_tells(input)
         input = in_one_piece(input) if order else input
         call = _Call((input,), (weight, bias, *known))
     if call.stored is None:
@@ -249,7 +249,7 @@ def fused_batch_norm_grad(
         shape, grad, input = input.shape, matrix, other
         call = _Columns((grad, input), (weight, mean, rstd))
     else:
-        matrix, order = None, _order(grad, input)
+        matrix, order = None, order_where_it_tells(grad, input)
         if order:
             grad, input = in_one_piece(grad), in_one_piece(input)
         call = _Call((grad, input), (weight, mean, rstd))

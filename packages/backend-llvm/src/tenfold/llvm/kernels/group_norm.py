@@ -10,85 +10,172 @@ from typing import Any
 
 import numpy as np
 
+from tenfold.llvm.formats import in_one_piece, last, ordered
 from tenfold.llvm.kernels.attaching import chosen
-from tenfold.llvm.kernels.batch_norm import COMBINED, DOTS, MOMENTS, NORMALIZED
-from tenfold.llvm.programs import empty, suitable
+from tenfold.llvm.kernels.batch_norm import (
+    COLUMN_MEANS,
+    COLUMN_SUMS,
+    COLUMNS_COMBINED,
+    COLUMNS_NORMALIZED,
+    COMBINED,
+    DOTS,
+    LEAST_COLUMNS,
+    MOMENTS,
+    NORMALIZED,
+    order_where_it_tells,
+)
+from tenfold.llvm.programs import Program, empty, suitable
 from tenfold.llvm.storage import FLOAT32, FLOAT64, Stored
 
 Array = np.ndarray[Any, Any]
 
 LEAST = 8  # elements of a channel, below which rows cost more than what is in them
-NOTE = f"float32 and float64 in one piece, at least {LEAST} places in a channel"
+LARGE = 1 << 14  # elements from which columns take less time than rows and the copies that make them
+NOTE = f"float32 and float64 in one piece, channels last too, at least {LEAST} places in a channel"
 
 
 class _Call:
-    """The sizes of a call; `stored` is None where the kernel beneath has to serve."""
+    """The sizes of a call, of arrays with the channels first; `stored` is None where the kernel beneath has to serve."""
 
     def __init__(self, data: tuple[Array, ...], vectors: tuple[Array | None, ...], groups: int) -> None:
         x = data[0]
         self.stored: Stored | None = None
+        self.order = order_where_it_tells(*data)
         if x.ndim < 3 or not x.size or groups < 1 or x.shape[1] % groups or any(a.shape != x.shape for a in data):
             return
-        self.samples, self.channels, self.groups = x.shape[0], x.shape[1], groups
+        self.shape, self.samples, self.channels, self.groups = x.shape, x.shape[0], x.shape[1], groups
         self.places, self.members = prod(x.shape[2:]), x.shape[1] // groups
         self.count = self.members * self.places
-        stored = suitable(*data)
+        stored = suitable(*(self.laid(a) for a in data))
         same = all(v is None or (v.dtype == x.dtype and v.shape == (self.channels,)) for v in vectors)
         if stored in (FLOAT32, FLOAT64) and same and self.places >= LEAST:
             self.stored = stored
 
+    def laid(self, x: Array) -> Array:
+        """The array as this call's programs read it."""
+        return in_one_piece(x) if self.order else x
+
     def each(self, numbers: Array) -> Array:
         """A number of each group, (N, groups), for each of its channels, (N, C)."""
-        return np.repeat(numbers, self.members, 1)
+        return numbers if self.members == 1 else np.repeat(numbers, self.members, 1)
 
     def rows(self, numbers: Array) -> Array:
         """Numbers (N, C), or (C), as the programs take them."""
         assert self.stored is not None
-        return np.ascontiguousarray(np.broadcast_to(numbers, (self.samples, self.channels)), self.stored.dtype)
+        numbers = numbers.astype(self.stored.dtype, copy=False)
+        return np.concatenate((numbers,) * self.samples) if numbers.ndim == 1 else np.ascontiguousarray(numbers)
+
+    def moments(self, x: Array) -> tuple[Array, Array] | None:
+        """The mean of each group, and the sum of the squared deviations from it, (N, groups)."""
+        mean, squares = (np.empty((self.samples, self.groups)) for _ in range(2))
+        done = MOMENTS.rows((self.stored,), self.samples * self.groups, self.count, mean, squares, self.laid(x))
+        return (mean, squares) if done else None
+
+    def dots(self, g: Array, x: Array, mean: Array) -> list[Array] | None:
+        """The sums of the gradient in each channel, and of its products with the deviations from the mean, (N, C)."""
+        found = [np.empty((self.samples, self.channels)) for _ in range(2)]
+        given = self.laid(g), self.laid(x), self.rows(mean)
+        return found if DOTS.rows((self.stored,), self.samples * self.channels, self.places, *found, *given) else None
+
+    def made(self, program: Program, data: tuple[Array, ...], *numbers: Array) -> Any:
+        """A result of the arrays, and of numbers of each channel."""
+        assert self.stored is not None
+        out = empty(self.shape, self.stored)
+        given = (*map(self.laid, data), *map(self.rows, numbers))
+        done = program.rows((self.stored,), self.samples * self.channels, self.places, out, *given)
+        return ordered(out, self.order) if done else NotImplemented
+
+
+class _Last(_Call):
+    """The same of arrays that lie channels last: the channels are columns, of each sample by itself."""
+
+    def laid(self, x: Array) -> Array:
+        """(N, L, C)."""
+        return np.ascontiguousarray(np.moveaxis(x, 1, -1)).reshape(x.shape[0], -1, x.shape[1])
+
+    def rows(self, numbers: Array) -> Array:
+        assert self.stored is not None
+        numbers = numbers.astype(self.stored.dtype, copy=False)
+        return numbers if numbers.ndim == 1 else np.ascontiguousarray(numbers[:, None])
+
+    def columns(self, program: Program, key: tuple[Any, ...], results: list[Array], *arguments: Array) -> bool:
+        return program.columns((self.stored, *key), self.samples, self.places, self.channels, *results, *arguments)
+
+    def moments(self, x: Array) -> tuple[Array, Array] | None:
+        """Of the moments of each channel (Chan et al., 1979), whose squares are of deviations from the mean of all samples."""
+        x, shape = self.laid(x), (self.samples, self.channels)
+        centers, left, squares = np.empty(shape, x.dtype), np.empty(shape), np.empty(shape)
+        if not self.columns(COLUMN_MEANS, (), [centers], x):
+            return None
+        center = (np.add.reduce(centers, 0, np.float64) / self.samples).astype(x.dtype)
+        if not self.columns(COLUMN_SUMS, (False,), [left, squares], x, center):
+            return None
+        left /= self.places
+        squares -= np.square(left) * self.places
+        means, squares = ((v.reshape(self.samples, self.groups, self.members)) for v in (center + left, squares))
+        mean = np.add.reduce(means, 2) / self.members
+        spread = np.add.reduce(np.square(means - mean[:, :, None]), 2) * self.places
+        return mean, np.add.reduce(squares, 2) + spread
+
+    def dots(self, g: Array, x: Array, mean: Array) -> list[Array] | None:
+        center = (np.add.reduce(mean, 0, np.float64) / self.samples).astype(g.dtype)
+        found = [np.empty((self.samples, self.channels)) for _ in range(2)]
+        if not self.columns(COLUMN_SUMS, (True,), found, self.laid(g), self.laid(x), center):
+            return None
+        sums, products = found
+        return [sums, products + (center.astype(np.float64) - mean) * sums]
+
+    def made(self, program: Program, data: tuple[Array, ...], *numbers: Array) -> Any:
+        formula = COLUMNS_NORMALIZED if program is NORMALIZED else COLUMNS_COMBINED
+        out = formula(*map(self.laid, data), *map(self.rows, numbers))
+        if out is NotImplemented:
+            return out
+        return np.moveaxis(out.reshape(self.shape[0], *self.shape[2:], self.channels), -1, 1)
+
+
+def _call(data: tuple[Array, ...], vectors: tuple[Array | None, ...], groups: int) -> _Call:
+    """A call of the arrays, by how the first of them lies."""
+    x = data[0]
+    by_columns = x.ndim > 2 and x.shape[1] >= LEAST_COLUMNS and x.size >= LARGE and not x.flags.carray and last(x) is not None
+    return (_Last if by_columns else _Call)(data, vectors, groups)
 
 
 def fused_group_norm(input: Array, num_groups: int, weight: Array | None, bias: Array | None, eps: float) -> Any:
-    call = _Call((input,), (weight, bias), num_groups)
+    call = _call((input,), (weight, bias), num_groups)
     stored = call.stored
-    if stored is None:
+    moments = None if stored is None else call.moments(input)
+    if stored is None or moments is None:
         return NotImplemented
-    shape = call.samples, num_groups
-    mean, squares = np.empty(shape), np.empty(shape)
-    if not MOMENTS.rows((stored,), prod(shape), call.count, mean, squares, input):
-        return NotImplemented
+    mean, squares = moments
     rstd = 1 / np.sqrt(squares / call.count + eps)
     mean, rstd = mean.astype(stored.dtype, copy=False), rstd.astype(stored.dtype, copy=False)
     scale = call.each(rstd) if weight is None else call.each(rstd) * weight
     shift = np.zeros(call.channels, stored.dtype) if bias is None else bias
-    out = empty(input.shape, stored)
-    numbers = map(call.rows, (call.each(mean), scale, shift))
-    done = NORMALIZED.rows((stored,), call.samples * call.channels, call.places, out, input, *numbers)
-    return (out, mean, rstd) if done else NotImplemented
+    out = call.made(NORMALIZED, (input,), call.each(mean), scale, shift)
+    return out if out is NotImplemented else (out, mean, rstd)
 
 
 def fused_group_norm_grad(
     grad: Array, input: Array, mean: Array, rstd: Array, num_groups: int, weight: Array | None, eps: float
 ) -> Any:
-    call = _Call((grad, input), (weight,), num_groups)
+    call = _call((grad, input), (weight,), num_groups)
     stored = call.stored
     if stored is None or mean.dtype != stored.dtype or mean.shape != (call.samples, num_groups):
         return NotImplemented
-    shape, rows = (call.samples, call.channels), call.samples * call.channels
-    centers, wide = call.rows(call.each(mean)), call.each(rstd.astype(np.float64))
-    sums, dots = np.empty(shape), np.empty(shape)
-    if not DOTS.rows((stored,), rows, call.places, sums, dots, grad, input, centers):
+    centers, wide = call.each(mean), call.each(rstd.astype(np.float64))
+    found = call.dots(grad, input, centers)
+    if found is None:
         return NotImplemented
+    sums, dots = found
     dots *= wide
     g_weight, g_bias = dots.sum(0).astype(stored.dtype), sums.sum(0).astype(stored.dtype)
     scale = wide if weight is None else wide * weight
     if weight is not None:
         sums, dots = sums * weight, dots * weight
-    grouped = (*shape[:1], num_groups, call.members)
+    grouped = (call.samples, num_groups, call.members)
     level, along = (call.each(v.reshape(grouped).sum(2)) / call.count for v in (sums, dots))
-    out = empty(input.shape, stored)
-    numbers = map(call.rows, (centers, scale, -along * wide * wide, -level * wide))
-    done = COMBINED.rows((stored,), rows, call.places, out, grad, input, *numbers)
-    return (out, g_weight, g_bias) if done else NotImplemented
+    out = call.made(COMBINED, (grad, input), centers, scale, -along * wide * wide, -level * wide)
+    return out if out is NotImplemented else (out, g_weight, g_bias)
 
 
 chosen("fused_group_norm", fused_group_norm, 5, NOTE)

@@ -6,7 +6,8 @@
 ; number, 3 a value, 4 a value that has to be the default and that kernels do
 ; not get, 5 a tensor or None, 6 a list of tensors, 7 an int, 8 a bool, 9 a float or int; 16 more where None will do, too), at 16
 ; their defaults, at 24 their names; 32 is writing.ll's,
-; views.ll's and scattering.ll's, as are those behind it; 36 is the function of the form in place that `inplace=True` asks for.
+; views.ll's and scattering.ll's, as are those behind it; 36 is the function of the form in place that `inplace=True` asks for, 37 and
+; 38 are mixing.ll's.
 
 @p_Tensor = global ptr null
 @p_Parameter = global ptr null
@@ -696,6 +697,12 @@ recording:
   call void @Py_DecRef(ptr %answer)
   ret ptr %t
 slow:
+  %mixed = call ptr @mixed_call(ptr %words, ptr %args, i64 %nargsf, ptr %names)
+  %unmixed = icmp eq ptr %mixed, null
+  br i1 %unmixed, label %ordinarily, label %agreed
+agreed:
+  ret ptr %mixed
+ordinarily:
   %ordinary = load ptr, ptr @p_ordinary
   %usual_way = call ptr %ordinary(ptr %function, ptr %args, i64 %nargsf, ptr %names)
   ret ptr %usual_way

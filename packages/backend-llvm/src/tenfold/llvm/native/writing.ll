@@ -387,6 +387,12 @@ yes:
 fail:
   ret ptr null
 slow:
+  %mixed = call ptr @mixed_call(ptr %words, ptr %args, i64 %nargsf, ptr %names)
+  %unmixed = icmp eq ptr %mixed, null
+  br i1 %unmixed, label %ordinarily, label %agreed
+agreed:
+  ret ptr %mixed
+ordinarily:
   %ordinary = load ptr, ptr @p_ordinary
   %usual_way = call ptr %ordinary(ptr %function, ptr %args, i64 %nargsf, ptr %names)
   ret ptr %usual_way

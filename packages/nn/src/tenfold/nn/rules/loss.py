@@ -7,7 +7,7 @@ from typing import Any
 
 import tenfold as tf
 from tenfold.autograd.gradients import gradient, gradients
-from tenfold.nn.ops.loss import class_margins, classes as ops, elementwise, pointwise, soft_targets
+from tenfold.nn.ops.loss import class_margins, classes as ops, ctc, elementwise, pointwise, soft_targets
 
 
 @gradients(ops.fused_nll_loss, "input", node="NllLossBackward0", results=(0,))
@@ -36,6 +36,22 @@ def _cross_entropy(
 @gradients(soft_targets.fused_soft_cross_entropy, "input", node="DivBackward1", results=(0,))
 def _soft_cross_entropy(g: Any, input: Any, target: Any, weight: Any, label_smoothing: float, reduction: str, out1: Any) -> Any:
     return (soft_targets.fused_soft_cross_entropy_grad(g[0], input, target, weight, label_smoothing, reduction, out1),)
+
+
+@gradients(ctc.fused_ctc, "log_probs", node="CtcLossBackward0", results=(0,))
+def _ctc(
+    g: Any,
+    log_probs: Any,
+    labels: Any,
+    input_lengths: Any,
+    target_lengths: Any,
+    blank: int,
+    zero_infinity: bool,
+    out0: Any,
+    out1: Any,
+) -> Any:
+    given = log_probs, labels, input_lengths, target_lengths
+    return (ctc.fused_ctc_grad(g[0], *given, out0, out1, blank, zero_infinity),)
 
 
 @gradients(class_margins.fused_class_margins, "input", node="MultiMarginLossBackward0")

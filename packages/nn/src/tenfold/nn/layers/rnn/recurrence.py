@@ -30,9 +30,17 @@ def plain_cell(activation: Callable[[Tensor], Tensor]) -> Cell:
     return step
 
 
+def _parts(gates: Tensor, count: int) -> tuple[Tensor, ...]:
+    """The gates (B, count * H) one after the other, each in one piece: what comes after takes longer for pieces of rows."""
+    B, width = gates.shape
+    if B == 1:
+        return gates.chunk(count, 1)
+    return gates.view(B, count, width // count).permute(1, 0, 2).contiguous().unbind()
+
+
 def lstm_cell(from_input: Tensor, bias: Tensor | None, state: State, weight: Any) -> State:
     """i, f, o = sigmoid, g = tanh of the gates; c' = f c + i g; h' = o tanh(c'). Source: Hochreiter and Schmidhuber 1997."""
-    i, f, g, o = (from_input + F.linear(state[0], weight, bias)).chunk(4, 1)
+    i, f, g, o = _parts(from_input + F.linear(state[0], weight, bias), 4)
     c = tenfold.sigmoid(f) * state[1] + tenfold.sigmoid(i) * tenfold.tanh(g)
     return tenfold.sigmoid(o) * tenfold.tanh(c), c
 
@@ -40,8 +48,8 @@ def lstm_cell(from_input: Tensor, bias: Tensor | None, state: State, weight: Any
 def gru_cell(from_input: Tensor, bias: Tensor | None, state: State, weight: Any) -> State:
     """r, z = sigmoid of their gates; n = tanh(x_n + r h_n); h' = (1 - z) n + z h. Source: Cho et al. 2014."""
     h = state[0]
-    x_r, x_z, x_n = from_input.chunk(3, 1)
-    h_r, h_z, h_n = F.linear(h, weight, bias).chunk(3, 1)
+    x_r, x_z, x_n = _parts(from_input, 3)
+    h_r, h_z, h_n = _parts(F.linear(h, weight, bias), 3)
     z = tenfold.sigmoid(x_z + h_z)
     n = tenfold.tanh(x_n + tenfold.sigmoid(x_r + h_r) * h_n)
     return (n + z * (h - n),)

@@ -1,4 +1,4 @@
-"""Samples of the losses on classes, with the fused operators and gradients that they run, and of CTC."""
+"""Samples of the losses on classes, with the fused operators and gradients that they run."""
 
 from __future__ import annotations
 
@@ -170,33 +170,3 @@ def _fused_soft_cross_entropy_grad(make: Make) -> Iterator[Sample]:
 @error_samples("fused_cross_entropy_grad")
 def _no_tensor(make: Make) -> Iterator[ErrorSample]:
     yield ErrorSample([1.0], error=TypeError, match="argument")
-
-
-@samples(
-    "ctc_loss",
-    dtypes=(tenfold.float32, tenfold.float64),
-    data_dependent="the lengths and labels lead the way through the sum",
-    no_gradient="by PyTorch's definition it is the gradient for the logits of a log-softmax, not for log_probs",
-)
-def _ctc_loss(make: Make) -> Iterator[Sample]:
-    T, N, C = 5, 2, 4
-    for reduction in REDUCTIONS:
-        scores = op.log_softmax(make(T, N, C), 2)
-        labels, lengths = make.ints(N, 2, low=1, high=C), make.of([2, 1], dtype=tenfold.int64)
-        yield Sample(scores, labels, make.of([T, T - 1], dtype=tenfold.int64), lengths, reduction=reduction, note=reduction)
-    scores = op.log_softmax(make(T, N, C), 2)
-    yield Sample(scores, make.ints(3, low=1, high=C), (T, T), (2, 1), note="labels one after the other")
-    yield Sample(scores, make.ints(N, 2, low=0, high=C - 1), (T, T), (2, 2), C - 1, note="blank")
-    yield Sample(scores, make.of([[1, 1], [2, 2]], tenfold.int64), (2, T), (2, 2), 0, "none", True, note="infinite, as zero")
-    yield Sample(scores[:, 0], make.ints(2, low=1, high=C), T, 2, note="unbatched")
-    yield Sample(scores, make.ints(N, 2, low=1, high=C), (T, T), (0, 2), note="no labels")
-
-
-@error_samples("ctc_loss")
-def _ctc_errors(make: Make) -> Iterator[ErrorSample]:
-    scores, labels = op.log_softmax(make(5, 2, 4), 2), make.ints(2, 2, low=1, high=4)
-    yield ErrorSample(scores, labels, (5, 5), (2, 2), 4, error=RuntimeError, match="blank")
-    yield ErrorSample(scores, labels, (5,), (2, 2), error=RuntimeError, match="input_lengths")
-    yield ErrorSample(scores, labels, (5, 6), (2, 2), error=RuntimeError, match="input_lengths")
-    yield ErrorSample(scores, labels, (5, 5), (2, -1), error=RuntimeError, match="target_lengths")
-    yield ErrorSample(scores, labels, (5, 5), (2, 2), reduction="product", error=ValueError, match="product")

@@ -1,0 +1,120 @@
+"""Operators of two arguments whose dtypes differ: what their calls become once the arguments agree.
+
+The ordinary path reads a call's parameters, asks what they promote to and converts them; most of its time goes into the reading.
+Here a call of two dtypes that was seen before is two native conversions and a native call. native/mixing.ll says which calls
+come; those that are not served, and all errors, go the ordinary way. What is computed is the same: arguments are converted by
+`to`, so that gradients pass, and a number that half precision does not hold is met in float32, whose result is rounded.
+"""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Callable
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+
+from tenfold.dispatch.devices import CPU
+from tenfold.dispatch.operators import Operator
+from tenfold.dispatch.runtime import RUNTIME
+from tenfold.types import dtypes, promotion
+
+NAMES = frozenset("add sub mul div maximum minimum eq ne lt le gt ge".split())
+MOST_PLANS = 1000
+COMPILED_FROM = 1 << 12  # elements for which a kernel is worth compiling
+SCALARS = (np.float64, np.float32, np.int64)  # of NumPy, which are taken for Python's numbers
+Plan = Callable[[Any, Any], Any]
+
+
+class Mixer:
+    """An operator's plan for each pair of dtypes."""
+
+    def __init__(self, form: Operator, operator: Operator) -> None:
+        self.operator, self.in_place = operator, form is not operator
+        self.function: Any = form.fn
+        self.plans: dict[Any, Plan] = {}
+
+    def __call__(self, a: Any, b: Any) -> Any:
+        x = a._array
+        if hasattr(b, "_array"):
+            y = b._array
+            key = x.dtype, y.dtype, x.ndim == 0, y.ndim == 0, dtypes.get_default_dtype()
+        else:
+            key = x.dtype, type(b), x.ndim == 0, False, dtypes.get_default_dtype()
+        plan = self.plans.get(key)
+        if plan is None:
+            if len(self.plans) >= MOST_PLANS:
+                self.plans.clear()
+            plan = self.plans[key] = self.plan(a, b)
+        return plan(a, b)
+
+    def plan(self, a: Any, b: Any) -> Plan:
+        """What calls with arguments of these dtypes become."""
+        if not hasattr(b, "_array") and self.operator.params[1].role != "number":
+            return _refused
+        if type(b) in SCALARS:
+            function = self.function
+            return lambda a, b: function(a, b.item())
+        among = [t.dtype for t in (a, b) if hasattr(t, "_array")]
+        if type(b) is bool:
+            return self.beside_bool() if a.dtype is dtypes.bool_ else _refused
+        if self.operator.name == "sub" and dtypes.bool_ in among:  # refused, in its words
+            return _refused
+        target = promotion.of_values((a, b))
+        if self.operator.promote == "float" and target.category < 2:
+            target = dtypes.get_default_dtype()
+        if target.category > 2 or (self.in_place and target is not a.dtype):
+            return _refused
+        if target.is_half and len(among) == 1:
+            return self.beside_half(a.dtype) if target is a.dtype else _refused
+        return self.agreed(target, a.dtype is not target, len(among) == 2 and b.dtype is not target)
+
+    def agreed(self, target: Any, first: bool, second: bool) -> Plan:
+        """The call once the arguments are of one dtype."""
+        function = self.function
+        if first and second:
+            return lambda a, b: function(a.to(target), b.to(target))
+        return (lambda a, b: function(a.to(target), b)) if first else lambda a, b: function(a, b.to(target))
+
+    def beside_bool(self) -> Plan:
+        """Bools beside one that is a number of Python."""
+        function, one_of = self.function, [RUNTIME["wrap"](np.asarray(value), CPU) for value in (False, True)]
+        return lambda a, b: function(a, one_of[b])
+
+    def beside_half(self, half: Any) -> Plan:
+        """Half precision beside a number, which it need not hold: then it meets it in float32, or the number is rounded first."""
+        from tenfold.llvm.kernels.attaching import ACCELERATED  # which needs the session, and the session the call paths
+
+        operator, function, kernel = self.operator, self.function, ACCELERATED[self.operator.name]
+        rounds = operator.exact_numbers == ()
+        if not rounds and (operator.exact_numbers != ("other",) or self.in_place):
+            return _refused
+        wrap, back = RUNTIME["wrap"], not kernel.bool_result
+
+        def beside(a: Any, b: Any) -> Any:
+            x = a._array
+            if rounds:
+                rounded = _rounded(struct.pack("d", b), half)
+                if self.in_place or a._node is not None:
+                    return function(a, rounded)
+                b = float(rounded._array)
+            if x.size >= COMPILED_FROM and a._node is None:
+                made = kernel.serve((x, b), None)
+                if made is not NotImplemented:
+                    return wrap(made, a._key)
+            made = function(a.float(), b)
+            return made.to(half) if back else made
+
+        return beside
+
+
+def _refused(a: Any, b: Any) -> Any:
+    return NotImplemented
+
+
+@lru_cache(maxsize=256)
+def _rounded(number: bytes, half: Any) -> Any:
+    """A number as a tensor of no dimensions; by its bits, for 0.0 is not -0.0."""
+    with np.errstate(all="ignore"):
+        return RUNTIME["wrap"](np.asarray(struct.unpack("d", number)[0]).astype(half.numpy), CPU)
