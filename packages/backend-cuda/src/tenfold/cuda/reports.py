@@ -16,7 +16,7 @@ from tenfold.dispatch.devices import AcceleratorError
 WORDS = (
     "index", "index_put", "gather", "scatter", "cross_entropy", "varlen_attn", "lu_unpack", "embedding", "histc", "nll_loss",
     "multi_margin_loss", "multilabel_margin_loss", "embedding_bag", "offsets",
-    "multinomial",
+    "multinomial", "ctc_loss",
 )  # fmt: skip
 WRONG_STARTS = (
     "cu_seq_q, cu_seq_k, seqused_k or block_table given to varlen_attn was wrong: starts rise from 0 and end inside "

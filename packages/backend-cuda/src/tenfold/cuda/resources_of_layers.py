@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from tenfold.cuda.kernels.alignments import program as alignment_program
 from tenfold.cuda.kernels.all_pairs import program as pair_program
 from tenfold.cuda.kernels.bags import MAXIMA, TILE as BAGS, tile as bag_tile
 from tenfold.cuda.kernels.grouped_products import program as grouped_program, tile as grouped_tile
@@ -44,6 +45,8 @@ def layers(kind: str) -> Iterator[Row]:
     yield from soft_targets(kind)
     yield from pairs_and_bags(kind)
     yield from grouped(kind)
+    if kind == "fp32":
+        yield from alignments()
 
 
 def recurrence(kind: str) -> Iterator[Row]:
@@ -123,3 +126,14 @@ def grouped(kind: str) -> Iterator[Row]:
             break
     sums = grouped_program("grouped_sums", grouped_tile(1024, single), "ieee", A_UNIT=2, B_UNIT=2, ALIGNED=1)
     yield f"grouped sums {kind}", sums, (p, p, p, "*i32", *[i] * 7)
+
+
+def alignments() -> Iterator[Row]:
+    """Connectionist temporal classification of paths of 511 places, in float32."""
+    p, index, i = "*fp32", "*i64", "i32"
+    kept = (p, index, index, index)
+    alpha = alignment_program("ctc_alpha", 511, False, ZERO_INFINITY=0)
+    yield "ctc alpha fp32", alpha, (p, p, "*i32", *kept, *[i] * 8)
+    yield "ctc posterior fp32", alignment_program("ctc_posterior", 511, False), (p, p, "*i32", p, p, *kept, *[i] * 8)
+    gradient = alignment_program("ctc_gradient", 1024, False, ZERO_INFINITY=0, LABELS=256)
+    yield "ctc gradient fp32", gradient, (p, p, p, p, p, *kept, *[i] * 8)

@@ -9,7 +9,7 @@ from typing import Any
 
 from tenfold.cuda import reports, runtime
 from tenfold.cuda.attaching import kernel
-from tenfold.cuda.kernels import margins, nll, pointwise_loss, soft_targets  # noqa: F401 - these attach kernels of this family too
+from tenfold.cuda.kernels import alignments, margins, nll, pointwise_loss, soft_targets  # noqa: F401 - they attach kernels too
 from tenfold.cuda.kernels.counters import counters
 from tenfold.cuda.kernels.handwritten import (
     F64,

@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 import tenfold as tf
+from tenfold.dispatch.meta import Meta
 from tenfold.dispatch.operators import composite
 from tenfold.nn.arguments import has_kernel
 from tenfold.nn.ops.loss.reduction import reduction_of
@@ -46,7 +47,8 @@ def ctc_loss(
     _check(T, N, C, inputs, lengths, blank)
     _check_targets(targets, lengths, N, C)
     if has_kernel("fused_ctc", log_probs) and log_probs.dtype in (tf.float32, tf.float64):
-        losses, _ = fused_ctc(log_probs, _padded(targets, lengths, N), tf.tensor(inputs), tf.tensor(lengths), blank, zero_infinity)
+        sizes = [tf.tensor(n, dtype=tf.int64, device=log_probs.device) for n in (inputs, lengths)]
+        losses, _ = fused_ctc(log_probs, _padded(targets, lengths, N).to(log_probs.device), *sizes, blank, zero_infinity)
     else:
         losses, _ = _forward(log_probs, _label_rows(targets, lengths, N), inputs, lengths, blank)
         losses = _as_of_logits(losses, log_probs, inputs, zero_infinity)
@@ -208,6 +210,12 @@ def fused_ctc(
     return losses, whole
 
 
+@fused_ctc.rule
+def _(log_probs, labels, input_lengths, target_lengths, blank, zero_infinity):  # type: ignore[no-untyped-def]
+    T, N, _ = log_probs.shape
+    return Meta((N,), log_probs.dtype), Meta((N, T, 2 * labels.shape[1] + 1), log_probs.dtype)
+
+
 def _on_the_host(labels: Tensor, inputs: Tensor, lengths: Tensor) -> tuple[list[int], list[int], list[list[int]]]:
     sizes = lengths.tolist()
     return inputs.tolist(), sizes, [row[:n] for row, n in zip(labels.tolist(), sizes, strict=True)]
@@ -265,3 +273,10 @@ def fused_ctc_grad(
         found.append(tf.where(steps > t, slopes * grad.unsqueeze(1), 0.0))
     slopes_by_step = found[::-1] + [tf.full((N, C), 0.0, dtype=log_probs.dtype, device=device)] * (T - len(found))
     return tf.stack(slopes_by_step) if T else log_probs.clone()
+
+
+@fused_ctc_grad.rule
+def _(  # type: ignore[no-untyped-def]
+    grad, log_probs, labels, input_lengths, target_lengths, losses, alphas, blank, zero_infinity
+):
+    return Meta(log_probs.shape, log_probs.dtype)
