@@ -59,7 +59,8 @@ def test_against_the_definition(shape, dtype, given, threads):
 @pytest.mark.parametrize("dtype", TOLERANCE)
 @pytest.mark.parametrize("shape", [(4, 6, 5, 7), (3, 16, 20, 30), (2, 8, 10, 12, 14), (1, 64, 40, 9)], ids=str)
 def test_channels_last(shape, dtype, threads):
-    x, grad = (np.moveaxis(np.ascontiguousarray(np.moveaxis(RNG.standard_normal(shape).astype(dtype), 1, -1)), -1, 1) for _ in "xg")
+    lying = (shape[0], *shape[2:], shape[1])
+    x, grad = (np.moveaxis(RNG.standard_normal(lying).astype(dtype), -1, 1) for _ in range(2))
     x += np.arange(shape[0], dtype=dtype).reshape(-1, *[1] * (len(shape) - 1)) * dtype(2)
     weight, bias = (RNG.standard_normal(shape[1]).astype(dtype) for _ in range(2))
     for groups in (1, 2, shape[1]):

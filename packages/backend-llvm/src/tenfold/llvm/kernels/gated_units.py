@@ -135,9 +135,7 @@ def _run(operator: Operator, rows: int, width: int, out: Array, *arrays: Array) 
         return False
     given = [(out, *arrays)[k].size > rows * width for k in range(1 + len(arrays))]
     steps = [size * width * (2 if twice else 1) for twice in given]
-    here.launch(
-        address, rows * width, GRAIN_ELEMENTS, out, *arrays, width, *[size] * len(steps), 1, rows, *steps
-    )
+    here.launch(address, rows * width, GRAIN_ELEMENTS, out, *arrays, width, *[size] * len(steps), 1, rows, *steps)
     return True
 
 
