@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from tenfold.cpu.quiet import quiet
 from tenfold.llvm import maths
 from tenfold.llvm.elementwise import GRAIN_ELEMENTS, Operator, not_served
 from tenfold.llvm.expressions import Expr, select
@@ -80,6 +81,7 @@ def prelu(input: Array, weight: Array) -> Any:
     return made if plain or made is NotImplemented else made.transpose(_back(order))
 
 
+@quiet
 def fused_prelu_grad(grad: Array, input: Array, weight: Array) -> Any:
     order = _order(input)
     if order is None or not _fits(input, weight) or grad.shape != input.shape or grad.dtype != input.dtype:
