@@ -54,7 +54,8 @@ def test_memory_of_any_layout():
     expected = compiled.fused_ctc(np.ascontiguousarray(x.transpose(1, 0, 2)), labels, *sizes, 0, False)
     wide = np.zeros((9, 4, 12))
     wide[:, :, ::2] = x.transpose(1, 0, 2)
-    for view in (x.transpose(1, 0, 2), wide[:, :, ::2], np.asfortranarray(x.transpose(1, 0, 2)), x[:, ::-1].transpose(1, 0, 2)[::-1]):
+    steps_first = x.transpose(1, 0, 2)
+    for view in (steps_first, wide[:, :, ::2], np.asfortranarray(steps_first), steps_first[::-1].copy()[::-1]):
         found = compiled.fused_ctc(view, labels, *sizes, 0, False)
         for a, b in zip(found, expected, strict=True):
             np.testing.assert_array_equal(a, b)
@@ -66,7 +67,8 @@ def test_memory_of_any_layout():
 def test_what_does_not_fit_is_left_alone(change):
     given = {"labels": np.ones((2, 2), np.int64), "inputs": np.array([3, 3]), "lengths": np.array([1, 2]), "blank": 0}
     given |= {
-        "labels": {"labels": np.full((2, 2), 4)}, "negative": {"labels": np.full((2, 2), -1)}, "inputs": {"inputs": np.array([4, 3])},
+        "labels": {"labels": np.full((2, 2), 4)}, "negative": {"labels": np.full((2, 2), -1)},
+        "inputs": {"inputs": np.array([4, 3])},
         "lengths": {"lengths": np.array([3, 1])}, "rows": {"labels": np.ones((3, 2), np.int64)}, "blank": {"blank": 4},
     }[change]  # fmt: skip
     x = np.zeros((3, 2, 4), np.float32)

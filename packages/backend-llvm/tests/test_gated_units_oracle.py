@@ -62,7 +62,9 @@ LAYOUTS = {
 
 @pytest.mark.parametrize("layout", LAYOUTS)
 @pytest.mark.parametrize("dtype", ["float32", "float64", "float16", "bfloat16"])
-@pytest.mark.parametrize("shape", [(), (7,), (4, 3), (2, 5, 6), (2, 3, 4, 5), (3, 16, 20, 20), (2, 3, 2, 3, 4), (0, 3), (2, 3, 0)])
+@pytest.mark.parametrize(
+    "shape", [(), (7,), (4, 3), (2, 5, 6), (2, 3, 4, 5), (3, 16, 20, 20), (2, 3, 2, 3, 4), (0, 3), (2, 3, 0)]
+)
 def test_prelu(shape, dtype, layout):
     for special in (False, dtype in ("float32", "float64")):
         x = drawn(shape, np.float64, special)
@@ -74,7 +76,10 @@ def test_prelu(shape, dtype, layout):
 
 @pytest.mark.parametrize("layout", ["rows", "channels last", "strided"])
 @pytest.mark.parametrize("dtype", ["float32", "float64", "float16", "bfloat16"])
-@pytest.mark.parametrize(("shape", "dim"), [((6,), 0), ((4, 6), 1), ((4, 6), 0), ((2, 4, 3), 1), ((2, 4, 3, 6), -1), ((64, 256), -1), ((0, 4), 1), ((2, 0), 1)])
+@pytest.mark.parametrize(
+    ("shape", "dim"),
+    [((6,), 0), ((4, 6), 1), ((4, 6), 0), ((2, 4, 3), 1), ((2, 4, 3, 6), -1), ((64, 256), -1), ((0, 4), 1), ((2, 0), 1)],
+)
 def test_glu(shape, dim, dtype, layout):
     for special in (False, dtype in ("float32", "float64")):
         x = drawn(shape, np.float64, special)
@@ -97,7 +102,8 @@ def test_they_are_served():
 
 
 def test_second_derivatives():
-    for call in (lambda t: tenfold.nn.functional.glu(t), lambda t: tenfold.nn.functional.prelu(t, tenfold.tensor([0.3]).double())):
+    weight = tenfold.tensor([0.3], dtype=tenfold.float64)
+    for call in (tenfold.nn.functional.glu, lambda t: tenfold.nn.functional.prelu(t, weight)):
         x = tenfold.tensor(RNG.standard_normal((3, 4)), requires_grad=True)
         assert tenfold.autograd.gradcheck(call, (x,))
         assert tenfold.autograd.gradgradcheck(call, (x,))

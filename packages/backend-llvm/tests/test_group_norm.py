@@ -59,7 +59,8 @@ def test_against_the_definition(shape, dtype, given, threads):
 @pytest.mark.parametrize("dtype", TOLERANCE)
 @pytest.mark.parametrize("shape", [(4, 6, 5, 7), (3, 16, 20, 30), (2, 8, 10, 12, 14), (1, 64, 40, 9)], ids=str)
 def test_channels_last(shape, dtype, threads):
-    x, grad = (np.moveaxis(np.ascontiguousarray(np.moveaxis(RNG.standard_normal(shape).astype(dtype), 1, -1)), -1, 1) for _ in "xg")
+    lying = (shape[0], *shape[2:], shape[1])
+    x, grad = (np.moveaxis(RNG.standard_normal(lying).astype(dtype), -1, 1) for _ in range(2))
     x += np.arange(shape[0], dtype=dtype).reshape(-1, *[1] * (len(shape) - 1)) * dtype(2)
     weight, bias = (RNG.standard_normal(shape[1]).astype(dtype) for _ in range(2))
     for groups in (1, 2, shape[1]):
@@ -73,6 +74,25 @@ def test_channels_last(shape, dtype, threads):
                 assert np.abs(got - expected).max() <= 8 * TOLERANCE[dtype] * max(1, np.abs(expected).max())
             assert np.moveaxis(found[0], 1, -1).flags.c_contiguous
             assert np.moveaxis(back[0], 1, -1).flags.c_contiguous
+
+
+@pytest.mark.filterwarnings("error")
+def test_numbers_that_are_none(threads):
+    """They fill their groups, in both orders of memory, and nobody is warned."""
+    x = RNG.standard_normal((2, 16, 30, 40)).astype(np.float32)
+    x[0, 3, 4, 5], x[1, 9, 1, 1] = np.inf, np.nan
+    x[1, 4:8] += 1e6  # beside which the first sample's numbers keep their digits
+    last = np.moveaxis(np.ascontiguousarray(np.moveaxis(x, 1, -1)), -1, 1)
+    for a in (x, last):
+        out, *statistics = group_norm.fused_group_norm(a, 4, None, None, 1e-5)
+        back = group_norm.fused_group_norm_grad(a, a, *statistics, 4, None, 1e-5)[0]
+        for found in (out, back):
+            none = np.isnan(found).reshape(2, 4, -1)
+            assert none[0, 0].all()
+            assert none[1, 2].all()
+            assert none.any(2).sum() == 2
+        alone = group_norm.fused_group_norm(x[:1], 4, None, None, 1e-5)[0]
+        np.testing.assert_allclose(out[:1], alone, rtol=1e-5, atol=1e-5)
 
 
 def test_other_forms_are_left_to_the_kernel_beneath():

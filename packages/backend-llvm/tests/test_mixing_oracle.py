@@ -20,7 +20,10 @@ pytestmark = [
 RNG = np.random.default_rng(0)
 DTYPES = ("float32", "float64", "float16", "bfloat16", "int64", "int32", "uint8", "bool")
 OPERATORS = ("add", "sub", "mul", "truediv", "eq", "ne", "lt", "le", "gt", "ge")
-NUMBERS = (0.1, 2, -3, 0.0, -0.0, 1e-8, 70000.0, 1e40, float("inf"), float("nan"), 2**40, True, False, np.float64(0.3), np.float32(0.7), np.int64(2))
+NUMBERS = (
+    0.1, 2, -3, 0.0, -0.0, 1e-8, 70000.0, 1e40, float("inf"), float("nan"), 2**40, True, False, np.float64(0.3), np.float32(0.7),
+    np.int64(2),
+)  # fmt: skip
 SPECIAL = [0.0, -0.0, 1.0, -1.0, 0.1, 255.0, 65504.0, np.inf, -np.inf, np.nan, 1e-7, 3.0]
 
 

@@ -45,7 +45,8 @@ def text(source: str, target: str) -> str:
     out, x, flag = f.words(["*out", "*x", "*flag"])
     with f.loop("%lo", "%hi") as i:
         if source == "bfloat":  # the upper half of a float32
-            upper = f.let(f"zext i16 {f.let(f'load i16, ptr {f.at(x, i, "i16")}')} to i32")
+            pattern = f.let(f"load i16, ptr {f.at(x, i, 'i16')}")
+            upper = f.let(f"zext i16 {pattern} to i32")
             value, held = f.let(f"bitcast i32 {f.let(f'shl i32 {upper}, 16')} to float"), "float"
         else:
             value, held = f.let(f"load {source}, ptr {f.at(x, i, source)}"), source

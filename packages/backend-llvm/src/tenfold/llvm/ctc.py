@@ -1,8 +1,8 @@
 """Connectionist temporal classification as LLVM IR: a sample's alpha step by step, and its beta with the gradient back again.
 
-Logs of sums are computed down a whole row of the path at a time, in loops that LLVM makes vectors of. Rows have two places of -inf
-in front (behind, for beta), and begin with one that nothing was written to yet: 0 where alignments begin (end), -inf elsewhere. The
-first step has two places only: what is no number elsewhere is no alignment's.
+Logs of sums are computed down a whole row of the path at a time, in loops that LLVM makes vectors of. Rows have two places of
+-inf in front (behind, for beta), and begin with one that nothing was written to yet: 0 where alignments begin (end), -inf
+elsewhere. The first step has two places only: what is no number elsewhere is no alignment's.
 Source: Graves et al., "Connectionist Temporal Classification", 2006, equations 6 to 10 and 16.
 """
 
@@ -117,7 +117,9 @@ def forwards(stored: Stored) -> str:
     Context: log_probs, path, skip, inputs, lengths, alphas, ends, scratch; width of a path, steps of log_probs in elements, T.
     """
     w = _Writer(
-        stored, ["log_probs", "path", "skip", "inputs", "lengths", "alphas", "ends", "scratch"], ["width", "step_t", "step_n", "T"]
+        stored,
+        ["log_probs", "path", "skip", "inputs", "lengths", "alphas", "ends", "scratch"],
+        ["width", "step_t", "step_n", "T"],
     )
     f, of, type = w.f, w.of, stored.memory
     with f.loop("%lo", "%hi") as n:
@@ -161,8 +163,8 @@ def backwards(stored: Stored) -> str:
             begin = f.let(f"select i1 {f.let(f'icmp eq i64 {k}, 0')}, i64 {f.most(f.sub(length, 2), 0)}, i64 0")
             with f.loop(0, begin) as s:
                 f.do(f"store {type} 0.0, ptr {w.place(posterior, s)}")
-            rows = [w.place(row, begin) for row in (after, w.place(after, 1), w.place(after, 2), skip, scores, alpha, now, posterior)]
-            w.call("row", *rows, length=f.sub(length, begin), number=total)
+            rows = after, w.place(after, 1), w.place(after, 2), skip, scores, alpha, now, posterior
+            w.call("row", *(w.place(row, begin) for row in rows), length=f.sub(length, begin), number=total)
             goal = w.place(of["out"], f.mul(f.add(f.mul(t, of["N"]), n), of["C"]))
             w.call("whole", line, goal, length=of["C"], number=grad)
             with f.loop(0, length) as s:

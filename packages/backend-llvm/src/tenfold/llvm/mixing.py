@@ -24,6 +24,7 @@ NAMES = frozenset("add sub mul div maximum minimum eq ne lt le gt ge".split())
 MOST_PLANS = 1000
 COMPILED_FROM = 1 << 12  # elements for which a kernel is worth compiling
 SCALARS = (np.float64, np.float32, np.int64)  # of NumPy, which are taken for Python's numbers
+KERNELS: dict[str, Any] = {}  # the compiled form of each operator, which the kernels' files bring
 Plan = Callable[[Any, Any], Any]
 
 
@@ -84,9 +85,7 @@ class Mixer:
 
     def beside_half(self, half: Any) -> Plan:
         """Half precision beside a number, which it need not hold: then it meets it in float32, or the number is rounded first."""
-        from tenfold.llvm.kernels.attaching import ACCELERATED  # which needs the session, and the session the call paths
-
-        operator, function, kernel = self.operator, self.function, ACCELERATED[self.operator.name]
+        operator, function, kernel = self.operator, self.function, KERNELS[self.operator.name]
         rounds = operator.exact_numbers == ()
         if not rounds and (operator.exact_numbers != ("other",) or self.in_place):
             return _refused

@@ -7,7 +7,7 @@ from typing import Any
 
 from tenfold.dispatch.kernels import kernel
 from tenfold.dispatch.operators import op
-from tenfold.llvm import session as sessions
+from tenfold.llvm import mixing, session as sessions
 from tenfold.llvm.elementwise import Formula, Operator
 from tenfold.llvm.gates import gated
 from tenfold.llvm.row_gates import row_gated
@@ -19,6 +19,8 @@ def elementwise(name: str, formula: Formula, roles: str = "x", *, into: bool = T
     """Attach a formula to the operator of this name. `into`: also where it writes into a given array."""
     made = Operator(name, formula, roles, **options)
     ACCELERATED[name] = made
+    if name in mixing.NAMES:
+        mixing.KERNELS[name] = made
 
     def wrapped(beneath: Any) -> Any:
         lead(name, writes=not made.bool_result)

@@ -10,7 +10,7 @@ from tenfold.cpu.quiet import quiet
 from tenfold.llvm.ctc import BORDER, backwards, forwards
 from tenfold.llvm.kernels.attaching import chosen
 from tenfold.llvm.programs import GRAIN_ELEMENTS, Compiled
-from tenfold.llvm.storage import BY_DTYPE, FLOAT32, FLOAT64, Stored
+from tenfold.llvm.storage import BY_DTYPE, Stored
 
 Array = np.ndarray[Any, Any]
 
@@ -60,7 +60,9 @@ class _Call:
 
 
 @quiet
-def fused_ctc(log_probs: Array, labels: Array, input_lengths: Array, target_lengths: Array, blank: int, zero_infinity: bool) -> Any:
+def fused_ctc(
+    log_probs: Array, labels: Array, input_lengths: Array, target_lengths: Array, blank: int, zero_infinity: bool
+) -> Any:
     call = _Call(log_probs, labels, input_lengths, target_lengths, blank)
     if not call.fine:
         return NotImplemented

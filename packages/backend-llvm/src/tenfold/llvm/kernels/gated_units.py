@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from tenfold.cpu.quiet import quiet
 from tenfold.llvm import maths
 from tenfold.llvm.elementwise import GRAIN_ELEMENTS, Operator, not_served
 from tenfold.llvm.expressions import Expr, select
@@ -80,6 +81,7 @@ def prelu(input: Array, weight: Array) -> Any:
     return made if plain or made is NotImplemented else made.transpose(_back(order))
 
 
+@quiet
 def fused_prelu_grad(grad: Array, input: Array, weight: Array) -> Any:
     order = _order(input)
     if order is None or not _fits(input, weight) or grad.shape != input.shape or grad.dtype != input.dtype:
@@ -135,9 +137,7 @@ def _run(operator: Operator, rows: int, width: int, out: Array, *arrays: Array) 
         return False
     given = [(out, *arrays)[k].size > rows * width for k in range(1 + len(arrays))]
     steps = [size * width * (2 if twice else 1) for twice in given]
-    here.launch(
-        address, rows * width, GRAIN_ELEMENTS, out, *arrays, width, *[size] * len(steps), 1, rows, *steps
-    )
+    here.launch(address, rows * width, GRAIN_ELEMENTS, out, *arrays, width, *[size] * len(steps), 1, rows, *steps)
     return True
 
 

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from tenfold.cpu.quiet import quiet
 from tenfold.llvm.formats import in_one_piece, last, ordered
 from tenfold.llvm.kernels.attaching import chosen
 from tenfold.llvm.kernels.batch_norm import (
@@ -98,18 +99,25 @@ class _Last(_Call):
         numbers = numbers.astype(self.stored.dtype, copy=False)
         return numbers if numbers.ndim == 1 else np.ascontiguousarray(numbers[:, None])
 
-    def columns(self, program: Program, key: tuple[Any, ...], results: list[Array], *arguments: Array) -> bool:
-        return program.columns((self.stored, *key), self.samples, self.places, self.channels, *results, *arguments)
+    def sums(self, dots: bool, *arguments: Array) -> list[Array] | None:
+        """Two sums of each column, about centers of the sample's own: what lies in others must not tell."""
+        found = [np.empty((self.samples, self.channels)) for _ in range(2)]
+        sizes = 1, self.places, self.channels
+        for n in range(self.samples):
+            if not COLUMN_SUMS.columns((self.stored, dots), *sizes, *(a[n] for a in (*found, *arguments))):
+                return None
+        return found
 
     def moments(self, x: Array) -> tuple[Array, Array] | None:
-        """Of the moments of each channel (Chan et al., 1979), whose squares are of deviations from the mean of all samples."""
-        x, shape = self.laid(x), (self.samples, self.channels)
-        centers, left, squares = np.empty(shape, x.dtype), np.empty(shape), np.empty(shape)
-        if not self.columns(COLUMN_MEANS, (), [centers], x):
+        """Of the moments of each channel (Chan et al., 1979)."""
+        x = self.laid(x)
+        center = np.empty((self.samples, self.channels), x.dtype)
+        if not COLUMN_MEANS.columns((self.stored,), self.samples, self.places, self.channels, center, x):
             return None
-        center = (np.add.reduce(centers, 0, np.float64) / self.samples).astype(x.dtype)
-        if not self.columns(COLUMN_SUMS, (False,), [left, squares], x, center):
+        found = self.sums(False, x, center)
+        if found is None:
             return None
+        left, squares = found
         left /= self.places
         squares -= np.square(left) * self.places
         means, squares = ((v.reshape(self.samples, self.groups, self.members)) for v in (center + left, squares))
@@ -118,12 +126,7 @@ class _Last(_Call):
         return mean, np.add.reduce(squares, 2) + spread
 
     def dots(self, g: Array, x: Array, mean: Array) -> list[Array] | None:
-        center = (np.add.reduce(mean, 0, np.float64) / self.samples).astype(g.dtype)
-        found = [np.empty((self.samples, self.channels)) for _ in range(2)]
-        if not self.columns(COLUMN_SUMS, (True,), found, self.laid(g), self.laid(x), center):
-            return None
-        sums, products = found
-        return [sums, products + (center.astype(np.float64) - mean) * sums]
+        return self.sums(True, self.laid(g), self.laid(x), np.ascontiguousarray(mean))
 
     def made(self, program: Program, data: tuple[Array, ...], *numbers: Array) -> Any:
         formula = COLUMNS_NORMALIZED if program is NORMALIZED else COLUMNS_COMBINED
@@ -140,6 +143,7 @@ def _call(data: tuple[Array, ...], vectors: tuple[Array | None, ...], groups: in
     return (_Last if by_columns else _Call)(data, vectors, groups)
 
 
+@quiet
 def fused_group_norm(input: Array, num_groups: int, weight: Array | None, bias: Array | None, eps: float) -> Any:
     call = _call((input,), (weight, bias), num_groups)
     stored = call.stored
@@ -155,6 +159,7 @@ def fused_group_norm(input: Array, num_groups: int, weight: Array | None, bias: 
     return out if out is NotImplemented else (out, mean, rstd)
 
 
+@quiet
 def fused_group_norm_grad(
     grad: Array, input: Array, mean: Array, rstd: Array, num_groups: int, weight: Array | None, eps: float
 ) -> Any:

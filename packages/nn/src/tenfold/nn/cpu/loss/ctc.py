@@ -15,7 +15,7 @@ NEVER = -np.inf
 
 
 def paths(labels: Array, lengths: Array, blank: int) -> tuple[Array, Array]:
-    """The labels with a blank around each, and where the place two before may be left out between: another label's; (N, 2S + 1)."""
+    """The labels with a blank around each, and where the place two before may come: another label's; (N, 2S + 1)."""
     N, S = labels.shape
     path = np.full((N, 2 * S + 1), blank, np.int64)
     path[:, 1::2] = np.where(np.arange(S) < lengths[:, None], labels, blank)
@@ -30,9 +30,7 @@ def fits(log_probs: Array, labels: Array, inputs: Array, lengths: Array) -> bool
     T, N, C = log_probs.shape
     if not C or labels.shape[:1] != (N,) or inputs.shape != (N,) or lengths.shape != (N,):
         return False
-    return N == 0 or bool(
-        inputs.min() >= 0 and inputs.max() <= T and lengths.min() >= 0 and lengths.max() <= labels.shape[1]
-    )
+    return N == 0 or bool(inputs.min() >= 0 and inputs.max() <= T and lengths.min() >= 0 and lengths.max() <= labels.shape[1])
 
 
 def _log_sum(*terms: Array) -> Array:
@@ -44,7 +42,9 @@ def _log_sum(*terms: Array) -> Array:
 
 @kernel(ops.fused_ctc, device="cpu")
 @array_kernel(rounded=2)
-def fused_ctc(log_probs: Array, labels: Array, input_lengths: Array, target_lengths: Array, blank: int, zero_infinity: bool) -> Any:
+def fused_ctc(
+    log_probs: Array, labels: Array, input_lengths: Array, target_lengths: Array, blank: int, zero_infinity: bool
+) -> Any:
     if not fits(log_probs, labels, input_lengths, target_lengths):
         return NotImplemented
     path, skip = paths(labels, target_lengths, blank)

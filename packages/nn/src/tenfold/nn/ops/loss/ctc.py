@@ -1,7 +1,7 @@
 """Connectionist temporal classification.
 
-A path is a target's labels with a blank around each. alpha[t, s] is the log of the probability of all alignments of the first t + 1
-steps that end on the path's place s, beta[t, s] that of all alignments of step t and those behind it that begin there.
+A path is a target's labels with a blank around each. alpha[t, s] is the log of the probability of all alignments of the first
+t + 1 steps that end on the path's place s, beta[t, s] that of all alignments of step t and those behind it that begin there.
 """
 
 from __future__ import annotations
@@ -47,8 +47,13 @@ def ctc_loss(
     _check(T, N, C, inputs, lengths, blank)
     _check_targets(targets, lengths, N, C)
     if has_kernel("fused_ctc", log_probs) and log_probs.dtype in (tf.float32, tf.float64):
+<<<<<<< HEAD
         sizes = [tf.tensor(n, dtype=tf.int64, device=log_probs.device) for n in (inputs, lengths)]
         losses, _ = fused_ctc(log_probs, _padded(targets, lengths, N).to(log_probs.device), *sizes, blank, zero_infinity)
+=======
+        steps = tf.tensor(inputs, dtype=tf.int64), tf.tensor(lengths, dtype=tf.int64)
+        losses, _ = fused_ctc(log_probs, _padded(targets, lengths, N), *steps, blank, zero_infinity)
+>>>>>>> cpu
     else:
         losses, _ = _forward(log_probs, _label_rows(targets, lengths, N), inputs, lengths, blank)
         losses = _as_of_logits(losses, log_probs, inputs, zero_infinity)
