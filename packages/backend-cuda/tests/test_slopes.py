@@ -61,6 +61,18 @@ def tensors_of(name, module, dtype):
     return [pairs[:, 0].contiguous(), pairs[:, 1].contiguous()]
 
 
+@pytest.mark.parametrize("dtype", [tenfold.float32, tenfold.float64], ids=str)
+@pytest.mark.parametrize("exponent", [0.5, -0.5, 2, 2.0, 3, 1, 0, -1, 1.5, -2])
+def test_of_powers_of_numbers(exponent, dtype):
+    found = []
+    for device in ("cpu", "cuda"):
+        x = tenfold.tensor(VALUES, dtype=dtype, device=device).requires_grad_()
+        with np.errstate(all="ignore"):
+            (x**exponent).sum().backward()
+        found.append([x.grad, 1 / x.grad])  # which has the sign of 0, too
+    alike(found[1], found[0], exponent)
+
+
 @pytest.mark.parametrize("dtype", DTYPES, ids=str)
 @pytest.mark.parametrize("name", OF_FUNCTIONS)
 def test_of_special_values(name, dtype):

@@ -54,6 +54,7 @@ def fused_bags(
     padding_idx: int,
     ends: bool,
     scale_by_freq: bool,
+    sparse: bool = False,
 ) -> Any:
     """The bags, how many indices of each count, and where their maxima are; RuntimeError for an index that is no row."""
     stored = _stored(weight, factors)

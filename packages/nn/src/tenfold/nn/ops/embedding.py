@@ -161,8 +161,7 @@ def embedding_bag(
         renormalize(weight, input, max_norm, norm_type)
     to_the_end = padding >= 0 or mode == "max"
     if (
-        not sparse
-        and not (weight.is_cpu and scale_grad_by_freq)
+        not (weight.is_cpu and (sparse or scale_grad_by_freq))
         and in_one_pass_of_bags(weight, input, offsets, per_sample_weights)
     ):
         count = input.shape[0] if offsets is None else offsets.shape[0] - bool(include_last_offset)
@@ -170,8 +169,8 @@ def embedding_bag(
             if offsets is not None and weight.is_cpu:  # elsewhere nothing waits for the offsets
                 _check_offsets(input, *offsets._array[[0, -1]].tolist())
             ends = bool(include_last_offset) and offsets is not None and not to_the_end
-            given = (weight, input, offsets, per_sample_weights, mode, count, padding, ends, bool(scale_grad_by_freq))
-            return fused_bags(*given)[0]
+            given = (weight, input, offsets, per_sample_weights, mode, count, padding, ends)
+            return fused_bags(*given, bool(scale_grad_by_freq), bool(sparse))[0]
     parts = (weight, input, offsets, per_sample_weights, mode, padding)
     return _in_bags(*parts, include_last_offset, to_the_end, bool(scale_grad_by_freq), bool(sparse))
 
