@@ -83,6 +83,50 @@ def test_sums_at_one_place(dtype, deterministic):
     same(lambda x, v, k: x[0, 0].scatter_add(0, k[0] * 0, v[0, 0]), x, values, k)
 
 
+def changed(call):
+    """The function that writes into a copy of its first tensor, which lies in any way, and gives that."""
+
+    def written(x, *rest):
+        whole = x.new_zeros(2, *x.shape[::-1]).transpose(-1, 1)  # in columns, and beside something else
+        whole[1] = x
+        call(whole[1], *rest)
+        return whole
+
+    return written
+
+
+@pytest.mark.parametrize("dtype", [tenfold.float32, HALF, WHOLE, tenfold.uint8, tenfold.bool, tenfold.complex64], ids=str)
+def test_one_value_where_a_mask_holds(dtype):
+    x, mask = drawn((4, 5), dtype), drawn((4, 5), tenfold.float32, 3) > 0
+    value = drawn((), dtype, 5)
+    for call in (
+        lambda y, m, v: y.__setitem__(m, v),
+        lambda y, m, v: y.__setitem__(m.t().contiguous().t(), v.reshape(1)),
+        lambda y, m, v: y.__setitem__(m[:, 0], v),
+        lambda y, m, v: y.__setitem__((slice(None), m[0]), v),
+        lambda y, m, v: y.__setitem__((slice(1, 3), m[0]), v),
+        lambda y, m, v: y.__setitem__(m, 1),
+        lambda y, m, v: y.masked_fill_(m, v),
+        lambda y, m, v: y.copy_(y.clone().index_put((m,), v)),
+    ):
+        same(changed(call), x, mask, value)
+    same(lambda x, m, v: x.masked_fill(m, v), x[0], mask, value)
+
+
+@pytest.mark.parametrize("dtype", [tenfold.float32, HALF, WHOLE, tenfold.complex64], ids=str)
+def test_slices_written_in_place(dtype):
+    x, rows, k = drawn((4, 5), dtype), drawn((3, 5), dtype, 2), tenfold.tensor([2, 0, 3])
+    for call in (
+        lambda y, r, k: y.index_copy_(0, k, r), lambda y, r, k: y.index_copy_(-1, k, r.t()[:4]),
+        lambda y, r, k: y.index_add_(0, k, r), lambda y, r, k: y.index_add_(0, k, r, alpha=2),
+        lambda y, r, k: y.scatter_(1, k[:, None].expand(3, 2), r), lambda y, r, k: y.scatter_(0, k[None], 1),
+        lambda y, r, k: y.scatter_(0, k[None], value=1), lambda y, r, k: y.index_copy_(0, k[:2], y[1:3]),
+    ):  # fmt: skip
+        same(changed(call), x, rows, k)
+    with pytest.raises(RuntimeError, match="index_copy_"):
+        x.cuda().index_copy_(0, k.int().cuda(), rows.cuda())
+
+
 REDUCED = [tenfold.float32, HALF, tenfold.uint8, WHOLE, tenfold.float64, tenfold.uint64, tenfold.complex64, tenfold.complex128]
 
 

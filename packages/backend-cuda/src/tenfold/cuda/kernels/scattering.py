@@ -43,7 +43,12 @@ def fitting(out: Any, dim: int, index: Any, src: Any) -> tuple[Any, at.Places, A
 
 @kernel(op.scatter_set, device="cuda")
 def scatter_set(input: Any, dim: int, index: Any, src: Any) -> Any:
-    out = clone_contiguous(input)
+    return put(input, dim, index, src, None)
+
+
+def put(input: Any, dim: int, index: Any, src: Any, out: Any) -> Any:
+    """The input, in `out` if that is given, with an array or one number put to places along a dimension."""
+    out = target(input, out)
     if index.size:
         rows, places, values, strides = fitting(out, dim, index, src)
         if not at.run("set", "scatter", values, strides, rows, places):

@@ -317,6 +317,10 @@ def one_hot(tensor: Tensor, num_classes: int = -1) -> Tensor:
     if tensor.numel() == 0:
         if num_classes <= 0:
             raise RuntimeError("one_hot: Can not infer total number of classes from empty tensor; pass num_classes")
+    elif tensor._key.device.type == "cuda" and tensor._key.level is None:  # which tells an index out of range later
+        num_classes = int(tensor.max()) + 1 if num_classes == -1 else num_classes
+        zeros = tf.zeros(*tensor.shape, num_classes, dtype=tf.int64, device=tensor.device)
+        return zeros.scatter_(-1, tensor.unsqueeze(-1), 1)
     elif tensor._key.device.type != "meta" and (tensor._key.level is None or num_classes == -1):  # vmap hides values
         low, high = int(tensor.min()), int(tensor.max())
         if low < 0 or 0 <= num_classes <= high:
