@@ -199,7 +199,9 @@ def test_sums_at_one_place():
     for own in (True, False):
         for src in (x[:, 0].contiguous(), tenfold.view_as_complex(x[:, 1:3].contiguous())):
             check(
-                lambda i, s, own=own: tenfold.ones(5, dtype=s.dtype, device=s.device).scatter_reduce(0, i, s[:5], "prod", include_self=own),
+                lambda i, s, own=own: tenfold.ones(5, dtype=s.dtype, device=s.device).scatter_reduce(
+                    0, i, s[:5], "prod", include_self=own
+                ),
                 few,
                 src,
             )

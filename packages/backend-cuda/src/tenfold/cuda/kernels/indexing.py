@@ -103,7 +103,9 @@ def scatter(input: Any, dim: int, index: Any, src: Any, value: Any, reduce: Any,
     dim, values = dim % input.ndim, isinstance(given, runtime.current().array_type)
     if any(m > n for d, (m, n) in enumerate(zip(index.shape, input.shape)) if d != dim) or index is out or given is out:
         return NotImplemented
-    if values and (given.dtype != input.dtype or given.ndim != index.ndim or any(m > n for m, n in zip(index.shape, given.shape))):
+    if values and (
+        given.dtype != input.dtype or given.ndim != index.ndim or any(m > n for m, n in zip(index.shape, given.shape))
+    ):
         return NotImplemented
     return scattering.put(input, dim, index, given, out) if values or _held(input.dtype, given) else NotImplemented
 

@@ -160,10 +160,7 @@ def embedding_bag(
     if max_norm is not None:
         renormalize(weight, input, max_norm, norm_type)
     to_the_end = padding >= 0 or mode == "max"
-    if (
-        not (weight.is_cpu and (sparse or scale_grad_by_freq))
-        and in_one_pass_of_bags(weight, input, offsets, per_sample_weights)
-    ):
+    if not (weight.is_cpu and (sparse or scale_grad_by_freq)) and in_one_pass_of_bags(weight, input, offsets, per_sample_weights):
         count = input.shape[0] if offsets is None else offsets.shape[0] - bool(include_last_offset)
         if count:
             if offsets is not None and weight.is_cpu:  # elsewhere nothing waits for the offsets

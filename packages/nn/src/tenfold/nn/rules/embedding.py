@@ -36,9 +36,7 @@ gradient(
 )
 
 
-def _sparse_bags(
-    g: Any, input: Any, offsets: Any, factors: Any, sizes: Any, mode: str, count: int, ends: bool
-) -> Any:
+def _sparse_bags(g: Any, input: Any, offsets: Any, factors: Any, sizes: Any, mode: str, count: int, ends: bool) -> Any:
     """A row for each index of the bags: its bag's gradient, by what the row counts there. Nothing waits for the offsets."""
     of = bags.bag_of(input, offsets, count, ends)
     g = g if mode == "sum" else g / sizes.clamp_min(1).to(g.dtype).unsqueeze(1)

@@ -103,7 +103,7 @@ def segments_multiplied(
     if not OWN:
         taken = (end > begin)[:, None]
         real, imag = tl.where(taken, 1.0, real), tl.where(taken, 0.0, imag)
-    for row in range(0, tl.max(end - begin, 0)):
+    for row in range(tl.max(end - begin, 0)):
         inside = begin + row < end
         place = tl.load(order_ptr + begin + row, inside, other=0)
         mask = inside[:, None] & own
