@@ -49,7 +49,7 @@ def _unary(name: str) -> Callable[..., Any]:
     return run
 
 
-def _at_once(what: str, tensors: Tensors, others: Sequence[Any], a: Any, b: Any = 0.0) -> bool:
+def at_once(what: str, tensors: Any, others: Sequence[Any], a: Any, b: Any = 0.0) -> bool:
     """Whether the device has done so to all tensors, each beside those of other lists, in one launch; only in place."""
     many = getattr(tensors[0].device.backend, "many", None) if isinstance(tensors[0], Tensor) else None
     if many is None or any(type(x) not in (int, float) for x in (a, b)):
@@ -64,7 +64,7 @@ def _binary_at_once(name: str, tensors: Tensors, other: Any, alpha: Any = 1) -> 
         return False
     number = type(other) in (int, float)
     factor = other * alpha if number else alpha
-    return _at_once(
+    return at_once(
         "add" if name == "sub_" else name[:-1], tensors, [] if number else [other], -factor if name == "sub_" else factor
     )
 
@@ -101,12 +101,12 @@ def _ternary(name: str) -> Callable[..., Any]:
             second = options.pop("weight" if lerps else "tensors2")
         columns = [_each(f"_foreach_{name}", values, count) for values in (tensors1, second)]
         if lerps:
-            if name == "lerp_" and _at_once("lerp", self, [tensors1], second):
+            if name == "lerp_" and at_once("lerp", self, [tensors1], second):
                 return tuple(self)
             return tuple(getattr(x, name)(y, z) for x, y, z in zip(self, *columns, strict=True))
         value = next(iter([*rest, *(options[key] for key in ("value", "scalars") if key in options)]), 1)
         values = value.tolist() if isinstance(value, Tensor) and value.ndim else value
-        if name[-1] == "_" and _at_once(name[:-1], self, columns, value):
+        if name[-1] == "_" and at_once(name[:-1], self, columns, value):
             return tuple(self)
         columns.append(_each(f"_foreach_{name}", values, count))
         return tuple(getattr(x, name)(y, z, value=v) for x, y, z, v in zip(self, *columns, strict=True))
@@ -126,7 +126,7 @@ def _foreach_max(self: Tensors) -> tuple[Tensor, ...]:
 
 def _foreach_copy_(self: Tensors, src: Tensors, non_blocking: bool = False) -> Tensors:
     """The elements of other tensors, in place."""
-    if self and _at_once("copy", self, [src], 0.0):
+    if self and at_once("copy", self, [src], 0.0):
         return self
     for x, y in zip(self, _each("_foreach_copy_", src, len(self)), strict=True):
         x.copy_(y, non_blocking=non_blocking)

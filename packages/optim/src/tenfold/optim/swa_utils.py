@@ -10,6 +10,7 @@ from typing import Any, Literal
 
 import tenfold
 from tenfold import Tensor
+from tenfold.foreach import at_once
 from tenfold.nn import BatchNorm1d, BatchNorm2d, BatchNorm3d, Module, SyncBatchNorm
 from tenfold.optim.lr_scheduler.base import LRScheduler, Rate, per_group
 from tenfold.optim.optimizer import Optimizer
@@ -86,8 +87,9 @@ def _move_towards(averages: list[Tensor], currents: list[Tensor], weight: float)
             ends.append(current.to(average.dtype))
         else:  # a counter, such as batch normalization's: the mean is rounded back to its dtype
             average.copy_(average + (current - average) * weight)
-    if between:
-        tenfold._foreach_lerp_(between, ends, weight)
+    if between and not at_once("lerp", between, [ends], weight):
+        for average, end in zip(between, ends, strict=True):
+            average.lerp_(end, weight)
 
 
 class AveragedModel(Module):

@@ -3,7 +3,7 @@
 A row of the table has seven words: the address of the piece is the first, its length the last (kernels/multi_tensor.py).
 """
 
-# mypy: disable-error-code="no-untyped-def"
+# mypy: disable-error-code="no-untyped-def, untyped-decorator"
 # Parameters are what Triton makes of them: annotations other than its own would mean something to it.
 
 from __future__ import annotations
