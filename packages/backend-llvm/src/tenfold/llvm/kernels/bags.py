@@ -111,5 +111,5 @@ def fused_bags_grad(
     return table if done else NotImplemented
 
 
-chosen("fused_bags", fused_bags, 9, NOTE)
+chosen("fused_bags", fused_bags, 10, NOTE)
 chosen("fused_bags_grad", fused_bags_grad, 12, NOTE)
