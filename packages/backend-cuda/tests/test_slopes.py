@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import tenfold
-from tenfold.cuda.kernels.function_slopes import OF_FUNCTIONS, OF_REDUCTIONS, SLOPES, UNARY
+from tenfold.cuda.kernels.function_slopes import OF_FUNCTIONS, OF_REDUCTIONS, ROOT, SLOPES, UNARY
 from tenfold.cuda.kernels.slopes import sloped
 from tenfold.testing.tolerances import implementation
 
@@ -123,7 +123,7 @@ def test_what_has_no_text_is_left_to_the_rules():
     assert sloped(g.astype(np.int32), "mul_input_slope", g.astype(np.int32)) is NotImplemented
     assert sloped(g, "mul_input_slope", 1e39) is NotImplemented
     assert sloped(g[:0], "mul_input_slope", g[:0]) is NotImplemented
-    assert len(SLOPES) == sum(map(len, OF_FUNCTIONS.values())) + len(OF_REDUCTIONS)  # no name stands twice
+    assert len(SLOPES) == sum(map(len, OF_FUNCTIONS.values())) + len(ROOT) + len(OF_REDUCTIONS)  # no name stands twice
     with tenfold.autocast("cuda"):
         x = tenfold.ones(2, 2, device="cuda", requires_grad=True)
         y = tenfold.ones(2, 2, dtype=tenfold.float64, device="cuda", requires_grad=True)
