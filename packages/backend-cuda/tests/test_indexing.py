@@ -119,7 +119,7 @@ def test_slices_written_in_place(dtype):
     for call in (
         lambda y, r, k: y.index_copy_(0, k, r), lambda y, r, k: y.index_copy_(-1, k, r.t()[:4]),
         lambda y, r, k: y.index_add_(0, k, r), lambda y, r, k: y.index_add_(0, k, r, alpha=2),
-        lambda y, r, k: y.scatter_(1, k[:, None].expand(3, 2), r), lambda y, r, k: y.scatter_(0, k[None], 1),
+        lambda y, r, k: y.scatter_(1, k[:, None], r), lambda y, r, k: y.scatter_(0, k[None], 1),
         lambda y, r, k: y.scatter_(0, k[None], value=1), lambda y, r, k: y.index_copy_(0, k[:2], y[1:3]),
     ):  # fmt: skip
         same(changed(call), x, rows, k)

@@ -24,6 +24,7 @@ from tenfold.tensor.tensor import wrap
 FEW = 2  # tensors for which nothing is gained
 ORDERS = {float("inf"): 0, 1.0: 1, 2.0: 2}
 BITS = {1: "i8", 2: "i16", 4: "i32", 8: "i64"}
+ADDRESS = 2**48 - 1  # the bits of an address: above them a checker of accesses numbers arrays
 PARTS = 1024  # numbers that a program sums at a time
 
 
@@ -89,7 +90,7 @@ def change(what: str, tensors: Sequence[Any], others: Sequence[Sequence[Any]], a
 def _apart(rows: Sequence[tuple[Any, ...]]) -> bool:
     """Whether what is written of one row, its first array, shares no memory with other rows, or with part of its own."""
     pointers = runtime.current().pointers([array for row in rows for array in row])
-    return _disjoint(tuple(pointers), tuple([row[0].nbytes for row in rows]))
+    return _disjoint(tuple([p & ADDRESS for p in pointers]), tuple([row[0].nbytes for row in rows]))
 
 
 @lru_cache(maxsize=64)
