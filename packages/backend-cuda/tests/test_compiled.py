@@ -185,6 +185,8 @@ def test_gradients_of_modules():
     image = tenfold.tensor(rng.standard_normal((2, 3, 9, 9)).astype(np.float32))
     with_gradients(lambda t: F.max_pool2d(t, 3, 2, 1).square().sum(), image)
     with_gradients(lambda t: F.interpolate(t, scale_factor=1.7, mode="bilinear").square().sum(), image)
+    for align in (False, True):
+        with_gradients(lambda t, a=align: F.affine_grid(t[:, :2, 0, :3], (2, 1, 5, 70), a).square().sum(), image)
 
 
 def test_sums_at_one_place():
@@ -195,11 +197,14 @@ def test_sums_at_one_place():
     check(lambda i: i.bincount(minlength=9), at)
     few = at[:5]  # as many places as values
     for own in (True, False):
-        check(
-            lambda i, x, own=own: tenfold.ones(5, device=x.device).scatter_reduce(0, i, x[:5, 0], "prod", include_self=own),
-            few,
-            x,
-        )
+        for src in (x[:, 0].contiguous(), tenfold.view_as_complex(x[:, 1:3].contiguous())):
+            check(
+                lambda i, s, own=own: tenfold.ones(5, dtype=s.dtype, device=s.device).scatter_reduce(
+                    0, i, s[:5], "prod", include_self=own
+                ),
+                few,
+                src,
+            )
 
 
 @pytest.mark.parametrize("dtype", [tenfold.float32, tenfold.bfloat16], ids=lambda d: d.name)

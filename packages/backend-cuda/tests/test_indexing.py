@@ -83,11 +83,64 @@ def test_sums_at_one_place(dtype, deterministic):
     same(lambda x, v, k: x[0, 0].scatter_add(0, k[0] * 0, v[0, 0]), x, values, k)
 
 
-@pytest.mark.parametrize("dtype", [tenfold.float32, HALF, tenfold.uint8, WHOLE, tenfold.float64], ids=str)
+def changed(call):
+    """The function that writes into a copy of its first tensor, which lies in any way, and gives that."""
+
+    def written(x, *rest):
+        whole = x.new_zeros(2, *x.shape[::-1]).transpose(-1, 1)  # in columns, and beside something else
+        whole[1] = x
+        call(whole[1], *rest)
+        return whole
+
+    return written
+
+
+@pytest.mark.parametrize("dtype", [tenfold.float32, HALF, WHOLE, tenfold.uint8, tenfold.bool, tenfold.complex64], ids=str)
+def test_one_value_where_a_mask_holds(dtype):
+    x, mask = drawn((4, 5), dtype), drawn((4, 5), tenfold.float32, 3) > 0
+    value = drawn((), dtype, 5)
+    for call in (
+        lambda y, m, v: y.__setitem__(m, v),
+        lambda y, m, v: y.__setitem__(m.t().contiguous().t(), v.reshape(1)),
+        lambda y, m, v: y.__setitem__(m[:, 0], v),
+        lambda y, m, v: y.__setitem__((slice(None), m[0]), v),
+        lambda y, m, v: y.__setitem__((slice(1, 3), m[0]), v),
+        lambda y, m, v: y.__setitem__(m, 1),
+        lambda y, m, v: y.masked_fill_(m, v),
+        lambda y, m, v: y.copy_(y.clone().index_put((m,), v)),
+    ):
+        same(changed(call), x, mask, value)
+    same(lambda x, m, v: x.masked_fill(m, v), x[0], mask, value)
+
+
+@pytest.mark.parametrize("dtype", [tenfold.float32, HALF, WHOLE, tenfold.complex64], ids=str)
+def test_slices_written_in_place(dtype):
+    x, rows, k = drawn((4, 5), dtype), drawn((3, 5), dtype, 2), tenfold.tensor([2, 0, 3])
+    for call in (
+        lambda y, r, k: y.index_copy_(0, k, r), lambda y, r, k: y.index_copy_(-1, k, r.t()[:4]),
+        lambda y, r, k: y.index_add_(0, k, r), lambda y, r, k: y.index_add_(0, k, r, alpha=2),
+        lambda y, r, k: y.scatter_(1, k[:, None], r), lambda y, r, k: y.scatter_(0, k[None], 1),
+        lambda y, r, k: y.scatter_(0, k[None], value=1), lambda y, r, k: y.index_copy_(0, k[:2], y[1:3]),
+    ):  # fmt: skip
+        same(changed(call), x, rows, k)
+    with pytest.raises(RuntimeError, match="index_copy_"):
+        x.cuda().index_copy_(0, k.int().cuda(), rows.cuda())
+
+
+REDUCED = [tenfold.float32, HALF, tenfold.uint8, WHOLE, tenfold.float64, tenfold.uint64, tenfold.complex64, tenfold.complex128]
+
+
+@pytest.mark.filterwarnings("ignore:invalid value encountered in divide")  # NumPy's, which divides complex sums here
+@pytest.mark.parametrize("dtype", REDUCED, ids=str)
 @pytest.mark.parametrize("reduce", ["sum", "prod", "mean", "amax", "amin"])
-def test_reductions_at_one_place(dtype, reduce):
+def test_reductions_at_one_place(dtype, reduce, monkeypatch):
+    if dtype.is_complex and reduce in ("amax", "amin"):
+        return  # complex numbers have no order
+    monkeypatch.setattr("tenfold.cuda.kernels.scattering._on_host", None)
     x, values, k = drawn((4, 5), dtype), drawn((7, 5), dtype, 2), positions((7, 5), 4)
-    if dtype.itemsize > 1 and dtype is not WHOLE:
+    if dtype is tenfold.uint64:  # beyond what has a sign
+        x, values = x * (2**61 + 5), values * (2**61 + 3)
+    elif dtype.itemsize > 1 and dtype is not WHOLE:
         values[0, 0], values[1, 1], values[2, 2], values[3, 3] = math.nan, -math.nan, -math.inf, -0.0
     for inside in (True, False):
         same(lambda x, v, k, i=inside: x.scatter_reduce(0, k, v, reduce, include_self=i), x, values, k)

@@ -100,6 +100,9 @@ def test_borders_of_other_dtypes_and_layouts():
     last = drawn((2, 3, 4, 5)).contiguous(memory_format=tenfold.channels_last)
     compare(lambda x: F.pad(x, (1, 2, 0, 1), value=-1.5), last)
     compare(lambda x: F.pad(x, (1, 2, 0, 1), "reflect"), last)
+    volumes = drawn((1, 2, 3, 4, 3)).contiguous(memory_format=tenfold.channels_last_3d)
+    for x, widths in ((last, (1, 2)), (last, (1, 2, 0, 1, 3, 1)), (volumes, (1, 2)), (volumes, (0, 1, 2, 0))):
+        compare(lambda x, w=widths: F.pad(x, w, value=0.5), x, kernels=["with_border"])
     compare(lambda x: F.pad(x, (1, 0) * 4, value=2.0), drawn((2, 3, 2, 2)))
 
 
@@ -170,6 +173,20 @@ def test_sampling_of_volumes_and_its_second_derivative():
         found.append(tenfold.autograd.grad(sum((d**2).sum() for d in first), (x, g)))
     for expected, got in zip(*found, strict=True):
         assert got.cpu().allclose(expected)
+
+
+@pytest.mark.parametrize("dtype", [tenfold.float32, tenfold.float64, tenfold.bfloat16], ids=lambda d: d.name)
+@pytest.mark.parametrize("align", [False, True])
+def test_places_of_affine_maps_and_two_passes_through_them(dtype, align):
+    for theta, size in (((3, 2, 3), (3, 1, 3, 70)), ((1, 2, 3), (1, 4, 5, 1)), ((2, 3, 4), (2, 1, 2, 3, 5))):
+        scale = 16.0 if dtype is tenfold.bfloat16 else 8.0  # the CPU's places are rounded
+        call = lambda t, size=size: tenfold.affine_grid_generator(t, size, align)  # noqa: E731
+        compare(call, drawn(theta, dtype), kernels=["affine_places"], scale=scale)
+    compare(lambda t: tenfold.affine_grid_generator(t.transpose(1, 2), (1, 1, 2, 3), align), drawn((1, 3, 2), dtype), scale=scale)
+    theta = drawn((1, 2, 3), dtype).cuda().requires_grad_()
+    places = F.affine_grid(theta, (1, 1, 2, 3), align_corners=align).sum()
+    for _ in range(2):  # places are linear in the maps: nothing is kept that a pass would free
+        places.backward()
 
 
 def test_sampling_is_the_same_each_time_where_that_is_asked_for():

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import tenfold
-from tenfold.cuda.kernels.function_slopes import OF_FUNCTIONS, OF_REDUCTIONS, SLOPES, UNARY
+from tenfold.cuda.kernels.function_slopes import OF_FUNCTIONS, OF_REDUCTIONS, ROOT, SLOPES, UNARY
 from tenfold.cuda.kernels.slopes import sloped
 from tenfold.testing.tolerances import implementation
 
@@ -61,6 +61,18 @@ def tensors_of(name, module, dtype):
     return [pairs[:, 0].contiguous(), pairs[:, 1].contiguous()]
 
 
+@pytest.mark.parametrize("dtype", [tenfold.float32, tenfold.float64], ids=str)
+@pytest.mark.parametrize("exponent", [0.5, -0.5, 2, 2.0, 3, 1, 0, -1, 1.5, -2])
+def test_of_powers_of_numbers(exponent, dtype):
+    found = []
+    for device in ("cpu", "cuda"):
+        x = tenfold.tensor(VALUES, dtype=dtype, device=device).requires_grad_()
+        with np.errstate(all="ignore"):
+            (x**exponent).sum().backward()
+        found.append([x.grad, 1 / x.grad])  # which has the sign of 0, too
+    alike(found[1], found[0], exponent)
+
+
 @pytest.mark.parametrize("dtype", DTYPES, ids=str)
 @pytest.mark.parametrize("name", OF_FUNCTIONS)
 def test_of_special_values(name, dtype):
@@ -111,7 +123,7 @@ def test_what_has_no_text_is_left_to_the_rules():
     assert sloped(g.astype(np.int32), "mul_input_slope", g.astype(np.int32)) is NotImplemented
     assert sloped(g, "mul_input_slope", 1e39) is NotImplemented
     assert sloped(g[:0], "mul_input_slope", g[:0]) is NotImplemented
-    assert len(SLOPES) == sum(map(len, OF_FUNCTIONS.values())) + len(OF_REDUCTIONS)  # no name stands twice
+    assert len(SLOPES) == sum(map(len, OF_FUNCTIONS.values())) + len(ROOT) + len(OF_REDUCTIONS)  # no name stands twice
     with tenfold.autocast("cuda"):
         x = tenfold.ones(2, 2, device="cuda", requires_grad=True)
         y = tenfold.ones(2, 2, dtype=tenfold.float64, device="cuda", requires_grad=True)

@@ -65,6 +65,22 @@ def case_reductions_at_one_place_do_not_wait():
     quiet(stub.settled(lambda: tenfold.histc(x, 4)))
 
 
+def case_writes_in_place_copy_nothing_and_wait_for_no_mask():
+    i, x, rows = tenfold.zeros(5, dtype=tenfold.int64, device=DEVICE), array(8, 8), array(5, 8)
+    mask, one = tenfold.zeros(8, 8, dtype=tenfold.bool, device=DEVICE), array()
+    for call, names in (
+        (lambda: x.index_copy_(0, i, rows), ["rows_at"]),
+        (lambda: x.index_add_(0, i, rows), ["rows_at"]),
+        (lambda: x.scatter_(0, i[:, None].expand(5, 8), 1.0), ["cupy_fill", "rows_at"]),
+        (lambda: x.masked_fill_(mask, one), ["where_f_llpl0b__"]),
+        (lambda: x.__setitem__(mask, one), ["where_f_llpl0b__"]),
+        (lambda: x.__setitem__(mask, 1.5), ["cupy_fill", "where_f_llpl0b__"]),
+    ):
+        assert quiet(stub.settled(call)).names == names, (names, stub.settled(call).names)
+    quiet(stub.settled(lambda: x.__setitem__(mask[0], 1.5)))
+    quiet(stub.settled(lambda: F.one_hot(i, 4)))
+
+
 def case_deterministic_sums_are_sorted():
     i = tenfold.zeros(5, dtype=tenfold.int64, device=DEVICE)
     y, rows = array(8, 8), array(5, 8)

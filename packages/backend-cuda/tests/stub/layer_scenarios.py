@@ -123,7 +123,11 @@ def case_bags_are_a_launch_and_wait_for_no_offsets():
     assert len(work.launches) <= 4, work.names
     table = array(10, 32)
     for mode in ("sum", "mean"):
-        quiet(stub.settled(lambda mode=mode: F.embedding_bag(flat, table, starts, mode=mode, sparse=True)))
+        for options in ({}, {"include_last_offset": True}, {"padding_idx": 1}):  # PyTorch waits for padding behind, too
+            work = quiet(stub.settled(lambda: F.embedding_bag(flat, table, starts, mode=mode, sparse=True, **options)))
+            assert work.names == ["bags"], work.names
+            if "padding_idx" not in options:
+                trained(lambda w: F.embedding_bag(flat, w, starts, mode=mode, sparse=True, **options), (10, 32))
     work = quiet(stub.settled(lambda: F.embedding(flat, table, max_norm=1.0)))
     assert len(work.launches) <= 4, work.names
 

@@ -97,6 +97,7 @@ def layers():
         "pairs'": (k.fused_row_pairs_grad, lambda: (a(64), a(64, 32), a(64, 32), a(64), s(2, 64), "cosine", 1e-6, 2.0)),
         "nll": (k.fused_nll_loss, picks), "nll's": (k.fused_nll_loss_grad, lambda: (one(), *picks(), s())),
         "sampled": (k.fused_grid_sample, lambda: (a(2, 3, 8, 8), a(2, 4, 4, 2), *sampled)),
+        "affine": (k.affine_grid_generator, lambda: (a(2, 2, 3), (2, 1, 4, 4), False)),
         "places'": (k.fused_grid_sample_grid_grad, lambda: (a(2, 3, 4, 4), a(2, 3, 8, 8), a(2, 4, 4, 2), *sampled)),
         "columns": (k.im2col, lambda: (a(2, 3, 8, 8), (2, 2), (1, 1), (0, 0), (1, 1))),
         "blocks": (k.col2im, lambda: (a(2, 12, 49), (8, 8), *window)),

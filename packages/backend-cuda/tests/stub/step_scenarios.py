@@ -99,6 +99,19 @@ def case_gradients_are_zeroed_in_one_launch():
     assert quiet(stub.settled(lambda: tenfold._foreach_zero_([p.grad for p in params]))).names == ["zero_many"]
 
 
+def case_lists_are_changed_in_one_launch():
+    params = with_gradients((1, 10), (3, 10), (8, 10))
+    averages = [p.detach().clone() for p in params]
+    new = [p.detach() for p in params]
+    for call in (
+        lambda: tenfold._foreach_lerp_(averages, new, 0.1), lambda: tenfold._foreach_mul_(averages, 0.9),
+        lambda: tenfold._foreach_add_(averages, new, alpha=0.1), lambda: tenfold._foreach_copy_(averages, new),
+        lambda: nn.utils.clip_grad_value_(params, 1.0),
+        lambda: optim.swa_utils.get_ema_multi_avg_fn(0.9)(averages, new, 1),
+    ):  # fmt: skip
+        assert quiet(stub.settled(call)).names == ["change_many"]
+
+
 def case_gradients_are_unscaled_in_one_launch_without_a_wait():
     params = with_gradients((1, 10), (3, 10), (8, 10))
     scaler, optimizer = tenfold.amp.GradScaler("cuda"), optim.SGD(params, lr=0.1)

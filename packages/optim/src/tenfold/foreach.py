@@ -49,6 +49,26 @@ def _unary(name: str) -> Callable[..., Any]:
     return run
 
 
+def at_once(what: str, tensors: Any, others: Sequence[Any], a: Any, b: Any = 0.0) -> bool:
+    """Whether the device has done so to all tensors, each beside those of other lists, in one launch; only in place."""
+    many = getattr(tensors[0].device.backend, "many", None) if isinstance(tensors[0], Tensor) else None
+    if many is None or any(type(x) not in (int, float) for x in (a, b)):
+        return False
+    lists = all(isinstance(column, (list, tuple)) and len(column) == len(tensors) for column in others)
+    return lists and many.change(what, tensors, others, a, b)
+
+
+def _binary_at_once(name: str, tensors: Tensors, other: Any, alpha: Any = 1) -> bool:
+    """The same of operators of two tensors, or of a tensor and a number."""
+    if name not in ("add_", "sub_", "mul_", "div_"):
+        return False
+    number = type(other) in (int, float)
+    factor = other * alpha if number else alpha
+    return at_once(
+        "add" if name == "sub_" else name[:-1], tensors, [] if number else [other], -factor if name == "sub_" else factor
+    )
+
+
 def _binary(name: str) -> Callable[..., Any]:
     base = name.removesuffix("_")
     suffix = name[len(base) :]
@@ -57,6 +77,8 @@ def _binary(name: str) -> Callable[..., Any]:
         if not isinstance(self, (list, tuple)):  # one base of several powers
             return tuple(tenfold.pow(self, x) for x in other)
         others = _each(f"_foreach_{name}", other, len(_checked(f"_foreach_{name}", self)))
+        if suffix and not options.keys() - {"alpha"} and _binary_at_once(name, self, other, **options):
+            return tuple(self)
         return tuple(_one(base, suffix, x, y)(y, **options) for x, y in zip(self, others, strict=True))
 
     return run
@@ -79,9 +101,13 @@ def _ternary(name: str) -> Callable[..., Any]:
             second = options.pop("weight" if lerps else "tensors2")
         columns = [_each(f"_foreach_{name}", values, count) for values in (tensors1, second)]
         if lerps:
+            if name == "lerp_" and at_once("lerp", self, [tensors1], second):
+                return tuple(self)
             return tuple(getattr(x, name)(y, z) for x, y, z in zip(self, *columns, strict=True))
         value = next(iter([*rest, *(options[key] for key in ("value", "scalars") if key in options)]), 1)
         values = value.tolist() if isinstance(value, Tensor) and value.ndim else value
+        if name[-1] == "_" and at_once(name[:-1], self, columns, value):
+            return tuple(self)
         columns.append(_each(f"_foreach_{name}", values, count))
         return tuple(getattr(x, name)(y, z, value=v) for x, y, z, v in zip(self, *columns, strict=True))
 
@@ -100,6 +126,8 @@ def _foreach_max(self: Tensors) -> tuple[Tensor, ...]:
 
 def _foreach_copy_(self: Tensors, src: Tensors, non_blocking: bool = False) -> Tensors:
     """The elements of other tensors, in place."""
+    if self and at_once("copy", self, [src], 0.0):
+        return self
     for x, y in zip(self, _each("_foreach_copy_", src, len(self)), strict=True):
         x.copy_(y, non_blocking=non_blocking)
     return self

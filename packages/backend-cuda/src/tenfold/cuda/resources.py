@@ -86,6 +86,9 @@ def steps(kind: str) -> Iterator[tuple[str, Handwritten, tuple[str, ...]]]:
         for counted in (0, 1)[: 1 if name == "adagrad" else 2]:
             rule = (("RULE", name), ("FLAGS", flags), ("DECAY", 2), ("COUNTED", counted), *fixed)
             yield f"{name} {kind}{' by device' * counted}", Handwritten("rule_step", rule, 8), (*table, *["fp32"] * 8)
+    for what, others in (("lerp", 1), ("addcdiv", 2)):
+        many = Handwritten("change_many", (("WHAT", what), ("OTHERS", others), *fixed[1:]), 8)
+        yield f"{what} of lists {kind}", many, (table[0], "fp32", "fp32")
 
 
 def planes(kind: str) -> Iterator[tuple[str, Handwritten, tuple[str, ...]]]:

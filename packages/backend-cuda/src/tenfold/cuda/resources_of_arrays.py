@@ -38,6 +38,8 @@ def places() -> Iterator[tuple[str, Handwritten, tuple[str, ...]]]:
         flags = (("REDUCE", reduce), ("KIND", "fp32"), ("ORDERED", order), ("START", 2 * order), ("DOUBLE", 0), ("UNIT", 8))
         program = Handwritten("segments_reduced", (*flags, ("SEGMENTS", 4), ("ROWS", 4), ("BLOCK", 256)))
         yield f"segments {reduce}", program, ("*fp32", "*bf16", long, long, *[i] * 4, "fp32", "fp32")
+    multiplied = Handwritten("segments_multiplied", (("OWN", 1), ("SEGMENTS", 1), ("BLOCK", 256)))
+    yield "segments prod complex64", multiplied, ("*fp32", "*fp32", long, long, i, i)
     counted = Handwritten("histogram", (("RANGE", 1), ("SPARE", 128), ("BLOCK", BLOCK)))
     yield "histc", counted, (long, "*fp32", "*fp64", "*i32", *[i] * 4)
 
@@ -123,3 +125,5 @@ def regions(kind: str) -> Iterator[tuple[str, Handwritten, tuple[str, ...]]]:
         out = s if what == 1 else p
         sampled = Handwritten("sample_places", (("WHAT", what), *options), 4, by_address=True)
         yield f"sampling {name} {kind}", sampled, (out, out, out if what == 1 else p, p, p, *[i] * 14)
+    mapped = Handwritten("affine_places", (("DIMENSIONS", 3), ("ALIGN", 0), ("DOUBLE", 0), ("BLOCK", 128)), 4, by_address=True)
+    yield f"affine places {kind}", mapped, (p, p, *[i] * 5)

@@ -10,6 +10,7 @@ from typing import Any, Literal
 
 import tenfold
 from tenfold import Tensor
+from tenfold.foreach import at_once
 from tenfold.nn import BatchNorm1d, BatchNorm2d, BatchNorm3d, Module, SyncBatchNorm
 from tenfold.optim.lr_scheduler.base import LRScheduler, Rate, per_group
 from tenfold.optim.optimizer import Optimizer
@@ -60,8 +61,7 @@ def get_ema_multi_avg_fn(decay: float = 0.999) -> AverageAll:
 
     def ema_update(ema_param_list: list[Tensor], current_param_list: list[Tensor], _: Any) -> None:
         with tenfold.no_grad():
-            for average, current in zip(ema_param_list, current_param_list, strict=True):
-                _move_towards(average, current, 1 - decay)
+            _move_towards(ema_param_list, current_param_list, 1 - decay)
 
     return ema_update
 
@@ -72,17 +72,24 @@ def get_swa_multi_avg_fn() -> AverageAll:
     def swa_update(averaged_param_list: list[Tensor], current_param_list: list[Tensor], num_averaged: Any) -> None:
         weight = 1 / (float(num_averaged) + 1)
         with tenfold.no_grad():
-            for average, current in zip(averaged_param_list, current_param_list, strict=True):
-                _move_towards(average, current, weight)
+            _move_towards(averaged_param_list, current_param_list, weight)
 
     return swa_update
 
 
-def _move_towards(average: Tensor, current: Tensor, weight: float) -> None:
-    if average.is_floating_point() or average.is_complex():
-        average.lerp_(current.to(average.dtype), weight)
-    else:  # a counter, such as batch normalization's: the mean is rounded back to its dtype
-        average.copy_(average + (current - average) * weight)
+def _move_towards(averages: list[Tensor], currents: list[Tensor], weight: float) -> None:
+    """Let averages go so much of the way to the present values: all at once where their device does that."""
+    between: list[Tensor] = []
+    ends: list[Tensor] = []
+    for average, current in zip(averages, currents, strict=True):
+        if average.is_floating_point() or average.is_complex():
+            between.append(average)
+            ends.append(current.to(average.dtype))
+        else:  # a counter, such as batch normalization's: the mean is rounded back to its dtype
+            average.copy_(average + (current - average) * weight)
+    if between and not at_once("lerp", between, [ends], weight):
+        for average, end in zip(between, ends, strict=True):
+            average.lerp_(end, weight)
 
 
 class AveragedModel(Module):

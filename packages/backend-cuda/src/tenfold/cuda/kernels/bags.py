@@ -59,8 +59,9 @@ def _skipped(padding_idx: int) -> int:
 
 @kernel(op.fused_bags, device="cuda")
 def fused_bags(
-    weight: Any, input: Any, offsets: Any, factors: Any, mode: str, count: int, padding_idx: int, ends: bool, scale_by_freq: bool
-) -> Any:
+    weight: Any, input: Any, offsets: Any, factors: Any, mode: str, count: int, padding_idx: int, ends: bool, scale_by_freq: bool,
+    sparse: bool,
+) -> Any:  # fmt: skip
     if not weight.size or count < 1 or not _served(weight.shape[1], input, offsets, weight, factors):
         return NotImplemented
     now, (table, width) = runtime.current(), weight.shape

@@ -88,6 +88,8 @@ NAMED = {
     "lerp": {"y": "end", "z": "weight"}, "addcmul": {"y": "tensor1", "z": "tensor2", "a": "value"},
     "addcdiv": {"y": "tensor1", "z": "tensor2", "a": "value"},
 }  # fmt: skip
+# Of a power of 0.5, which is made as a square root: minus infinity at -0.0, and nan at minus infinity, where powers have none.
+ROOT = {"root_slope": ("g * (math.rcp_rn(math.sqrt_rn(x)) * 0.5)", "gx")}
 # The gradients that are one launch already, by an operator whose call costs the host less.
 SWIFT = {("mul", "input"), ("mul", "other"), ("div", "input"), ("where", "input"), ("where", "other"), ("lerp", "end")}
 
@@ -141,4 +143,5 @@ def norm_slope(order: float) -> tuple[str, tuple[float, ...]]:
 
 
 OF_FUNCTIONS = {name: {"input": row} for name, row in UNARY.items()} | SEVERAL
-SLOPES = {formula(name, parameter): row for name, rows in OF_FUNCTIONS.items() for parameter, row in rows.items()} | OF_REDUCTIONS
+SLOPES = {formula(name, parameter): row for name, rows in OF_FUNCTIONS.items() for parameter, row in rows.items()}
+SLOPES |= ROOT | OF_REDUCTIONS

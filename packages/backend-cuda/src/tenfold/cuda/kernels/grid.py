@@ -1,4 +1,4 @@
-"""Sampling planes at given places (`grid_sample`) and its two gradients, one launch each."""
+"""Sampling planes at given places (`grid_sample`), its two gradients, and the places of affine maps, one launch each."""
 
 from __future__ import annotations
 
@@ -78,4 +78,18 @@ def fused_grid_sample_grid_grad(grad: Any, input: Any, grid: Any, mode: str, pad
     now = runtime.current()
     out = now.empty(grid.shape, grid.dtype, now.index_of(grid))
     _run(OF_PLACES, out, near(input), grid, contiguous(grad), (mode, padding_mode, align_corners))
+    return out
+
+
+@kernel(op.affine_grid_generator, device="cuda", plays=True)
+def affine_grid_generator(theta: Any, size: Any, align_corners: bool) -> Any:
+    if theta.dtype not in FLOATS:
+        return NotImplemented
+    spatial, now = tuple(size[2:]), runtime.current()
+    n, places, index = len(spatial), prod(spatial), now.index_of(theta)
+    count, out = size[0] * places, now.empty((size[0], *spatial, n), theta.dtype, index)
+    flags = ("ALIGN", int(align_corners)), ("DOUBLE", int(theta.dtype == F64)), ("BLOCK", BLOCK)
+    found = Handwritten("affine_places", (("DIMENSIONS", n), *flags), 4, by_address=True)
+    numbers = (count, places, *spatial[-2:], spatial[0] if n == 3 else 1)
+    start(found, (-(-count // BLOCK),), (out, contiguous(theta), *numbers), index)
     return out

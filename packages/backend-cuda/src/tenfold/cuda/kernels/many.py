@@ -5,7 +5,9 @@ Each function says by False or None that it does not serve the tensors, which ar
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -22,17 +24,23 @@ from tenfold.tensor.tensor import wrap
 FEW = 2  # tensors for which nothing is gained
 ORDERS = {float("inf"): 0, 1.0: 1, 2.0: 2}
 BITS = {1: "i8", 2: "i16", 4: "i32", 8: "i64"}
+ADDRESS = 2**48 - 1  # the bits of an address: above them a checker of accesses numbers arrays
 PARTS = 1024  # numbers that a program sums at a time
 
 
-def _served(tensors: Sequence[Any], floats: bool = True) -> bool:
-    """Whether one launch can be for all: on one GPU, plain, dense, and no write has to be looked at."""
+def _served(tensors: Sequence[Any], floats: bool = True, leaves: bool = False) -> bool:
+    """Whether one launch can be for all: on one GPU, plain, dense, and no write has to be looked at.
+
+    `leaves`: written where nothing is recorded, those that require gradients as well.
+    """
     if len(tensors) < FEW or STATE.beneath or STATE.layers:  # who watches operators is to see those of each tensor
         return False
     first = tensors[0]
     for t in tensors:
         array = getattr(t, "_array", None)
-        if array is None or t._key is not first._key or t._key.level is not None or t.requires_grad or not array.size:
+        if array is None or t._key is not first._key or t._key.level is not None or not array.size:
+            return False
+        if t.requires_grad and (STATE.grad_enabled or not leaves):
             return False
         if array.dtype != first._array.dtype or (floats and not fits([array])) or not array.flags.c_contiguous:
             return False
@@ -58,6 +66,48 @@ def zero(tensors: Sequence[Any]) -> bool:
     constants = (("KIND", BITS[tensors[0]._array.dtype.itemsize]),)
     launch("zero_many", [Entry([t._array]) for t in tensors], (), constants, _index(tensors))
     written(tensors)
+    return True
+
+
+def change(what: str, tensors: Sequence[Any], others: Sequence[Sequence[Any]], a: float, b: float = 0.0) -> bool:
+    """What an elementwise operator makes of each tensor, of those beside it in up to two lists, and of numbers; in place."""
+    if not _served(tensors, leaves=True):
+        return False
+    first = tensors[0]
+    for t in (t for column in others for t in column):
+        if getattr(t, "_array", None) is None or t._key is not first._key or (t.requires_grad and STATE.grad_enabled):
+            return False
+    rows = [tuple([t._array for t in row]) for row in zip(tensors, *others, strict=True)]
+    if not all(map(fits, rows)) or not _apart(rows):
+        return False
+    dtype = first._array.dtype
+    constants = ("WHAT", what), ("OTHERS", len(others)), ("KIND", TYPE_OF[dtype]), ("DOUBLE", int(dtype == F64))
+    launch("change_many", [Entry(row) for row in rows], (float(a), float(b)), constants, _index(tensors))
+    written(tensors)
+    return True
+
+
+def _apart(rows: Sequence[tuple[Any, ...]]) -> bool:
+    """Whether what is written of one row, its first array, shares no memory with other rows, or with part of its own."""
+    pointers = runtime.current().pointers([array for row in rows for array in row])
+    return _disjoint(tuple([p & ADDRESS for p in pointers]), tuple([row[0].nbytes for row in rows]))
+
+
+@lru_cache(maxsize=64)
+def _disjoint(pointers: tuple[int, ...], sizes: tuple[int, ...]) -> bool:
+    each = len(pointers) // len(sizes)
+    parts = {(pointers[k * each + j], size, k) for k, size in enumerate(sizes) for j in range(each)}
+    written_to = {(pointers[k * each], size, k) for k, size in enumerate(sizes)}
+    ends = -1
+    for part in sorted(written_to):
+        if part[0] < ends:
+            return False
+        ends = part[0] + part[1]
+    starts = sorted(written_to)
+    for begin, size, _ in parts - written_to:  # what is only read
+        k = bisect_left(starts, (begin + size,))
+        if k and starts[k - 1][0] + starts[k - 1][1] > begin:
+            return False
     return True
 
 

@@ -23,24 +23,39 @@ borders: Any = import_module("tenfold.nn.ops.padding")  # tenfold-nn is there wh
 
 @kernel(op.constant_pad, device="cuda", plays=True)
 def constant_pad(input: Any, pad: Any, value: Any) -> Any:
-    n = max(1, len(pad) // 2)
+    n, channels_last = max(1, len(pad) // 2), bool(suggested_format(input).order)
+    if channels_last and n != input.ndim - 2:
+        return _of_channels_last(input, pad, value)
     widths = [(pad[2 * i], pad[2 * i + 1]) for i in reversed(range(len(pad) // 2))] or [(0, 0)]
     if input.ndim < n or n > 3 or input.dtype.itemsize not in OF_BYTES or not input.size:
         return NotImplemented
-    lead, last = input.shape[: input.ndim - n], bool(suggested_format(input).order)
+    lead = input.shape[: input.ndim - n]
     sizes = [size + before + after for size, (before, after) in zip(input.shape[len(lead) :], widths)]
-    if min(sizes) < 1 or max(input.size, prod(lead) * prod(sizes)) >= 2**31 or (last and len(lead) != 2):
+    if min(sizes) < 1 or max(input.size, prod(lead) * prod(sizes)) >= 2**31:
         return NotImplemented
     bits = OF_BYTES[input.dtype.itemsize]
     x = as_five(input, n).view(bits)
     index = runtime.current().index_of(x)
-    out = allocated((*x.shape[:2], *sizes), x, index, last)
+    out = allocated((*x.shape[:2], *sizes), x, index, channels_last)
     border = int(np.full((), value, input.dtype).view(bits))
     before = three([width for width, _ in widths], 0)
     numbers = (out.size, out.shape[1], *planes(x).sizes[2:], *planes(out).sizes[2:], *planes(x).strides, *before, border)
-    program = Handwritten("with_border", (("LAST", int(last)), ("BLOCK", BLOCK)), 4, by_address=True)
+    program = Handwritten("with_border", (("LAST", int(channels_last)), ("BLOCK", BLOCK)), 4, by_address=True)
     start(program, (-(-out.size // BLOCK),), (out, x, *numbers), index)
     return out.view(input.dtype).reshape(*lead, *sizes)
+
+
+def _of_channels_last(input: Any, pad: Any, value: Any) -> Any:
+    """Borders of fewer dimensions than the planes', or of the channels too: the planes' get a width of 0, or channels are one."""
+    n = len(pad) // 2
+    if n < input.ndim - 2:
+        return constant_pad(input, (*pad, *(0,) * (2 * (input.ndim - 2 - n))), value)
+    if n != input.ndim - 1:
+        return NotImplemented
+    rows, *planes = [tuple(pad[2 * i : 2 * i + 2]) for i in reversed(range(n))]
+    widths = [width for pair in (rows, *reversed(planes)) for width in pair]
+    found = constant_pad(input.transpose(0, *range(2, input.ndim), 1), tuple(widths), value)
+    return found if found is NotImplemented else found.transpose(0, input.ndim - 1, *range(1, input.ndim - 1))
 
 
 @lru_cache(maxsize=256)

@@ -136,8 +136,12 @@ def where(condition: Any, input: Any, other: Any) -> Any:
 
 @kernel(op.masked_fill, device="cuda", into=True)
 def masked_fill(input: Any, mask: Any, value: Any, out: Any = None) -> Any:
-    if input.dtype.kind not in "fV" or type(value) not in (int, float) or mask.dtype.kind != "b":
+    if input.dtype.kind not in "fV" or mask.dtype.kind != "b":
         return NotImplemented
+    if type(value) not in (int, float):  # an element of the device that fits for sure: nothing needs to wait for what it is
+        if getattr(value, "ndim", 1) or value.dtype != input.dtype:
+            return NotImplemented
+        return run("where", mask, value, input, out=out)
     if out is None and np.broadcast_shapes(input.shape, mask.shape) != input.shape:
         return NotImplemented
     return run("masked_fill", input, mask, value, out=out)

@@ -17,7 +17,7 @@ from tenfold.cuda.kernels.conversion import clone_contiguous
 from tenfold.cuda.kernels.elementwise import run
 from tenfold.cuda.kernels.handwritten import Handwritten, contiguous, start
 from tenfold.cuda.kernels.host import through_host
-from tenfold.cuda.kernels.sums import row, target
+from tenfold.cuda.kernels.sums import I64, row, target
 from tenfold.dispatch.operators import op
 
 _on_host = through_host("scatter_reduce")
@@ -43,7 +43,12 @@ def fitting(out: Any, dim: int, index: Any, src: Any) -> tuple[Any, at.Places, A
 
 @kernel(op.scatter_set, device="cuda")
 def scatter_set(input: Any, dim: int, index: Any, src: Any) -> Any:
-    out = clone_contiguous(input)
+    return put(input, dim, index, src, None)
+
+
+def put(input: Any, dim: int, index: Any, src: Any, out: Any) -> Any:
+    """The input, in `out` if that is given, with an array or one number put to places along a dimension."""
+    out = target(input, out)
     if index.size:
         rows, places, values, strides = fitting(out, dim, index, src)
         if not at.run("set", "scatter", values, strides, rows, places):
@@ -69,8 +74,8 @@ def scatter_reduce(input: Any, dim: int, index: Any, src: Any, reduce: str, incl
         return clone_contiguous(input)
     if input.dtype.kind == "c" and reduce in ("amax", "amin"):
         raise NotImplementedError(reduce)
-    if input.dtype.name == "uint64" or (input.dtype.kind == "c" and reduce == "prod"):
-        return _on_host(input, dim, index, src, reduce, include_self)
+    if input.dtype.name == "uint64" and reduce in ("amax", "amin"):
+        return _flipped(scatter_reduce(_flipped(input, I64), dim, index, _flipped(src, I64), reduce, include_self), input.dtype)
     work = clone_contiguous(input)
     rows, places, values, strides = fitting(work, dim, index, src)
     if reduce in ("amax", "amin"):
@@ -84,6 +89,14 @@ def scatter_reduce(input: Any, dim: int, index: Any, src: Any, reduce: str, incl
     if found is None:
         return _on_host(input, dim, index, src, reduce, include_self)
     return cast(found, input.dtype).reshape(input.shape)
+
+
+def _flipped(array: Any, dtype: Any) -> Any:
+    """Whole numbers of 64 bits without a sign as those with one that are in the same order, or back."""
+    now = runtime.current()
+    signed = now.view(array, array.shape, array.strides, now.memory(array)[2], I64)
+    found = run("bitwise_xor", signed, -(2**63))
+    return now.view(found, found.shape, found.strides, now.memory(found)[2], dtype)
 
 
 def _number(value: Any, dtype: Any, places: at.Places, index: int) -> tuple[Any, Any]:
@@ -109,7 +122,8 @@ def _added(rows: Any, places: at.Places, values: Any, strides: Any, mean: bool, 
     if total.dtype.kind == "c":
         return total / counts
     if total.dtype.kind == "i":  # of sums that have the input's own bits
-        return run("floor_divide", cast(cast(total, rows.dtype), total.dtype), cast(counts, total.dtype))
+        wide = rows.dtype if rows.dtype.name == "uint64" else total.dtype
+        return run("floor_divide", cast(cast(total, rows.dtype), wide), cast(counts, wide))
     return run("div", total, cast(counts, total.dtype))
 
 

@@ -81,6 +81,7 @@ def sloped(grad: Any, names: str, *operands: Any) -> Any:
 
 
 _run = unseen(sloped)
+OF_POWERS = {2: (formula("square", "input"), ("input",)), 0.5: ("root_slope", ("input",))}
 
 
 @lru_cache(maxsize=1024)
@@ -102,8 +103,8 @@ def _gradients(operator: str) -> Callable[..., Any]:
         if chosen is None:
             return None
         names, words = chosen
-        if operator == "pow" and asked == ("input",) and type(saved["exponent"]) is int and saved["exponent"] == 2:
-            names, words = formula("square", "input"), ("input",)
+        if operator == "pow" and asked == ("input",) and type(saved["exponent"]) in (int, float):
+            names, words = OF_POWERS.get(saved["exponent"], (names, words))
         found = _run(g, names, *[saved[word] for word in words])
         if found is None:
             return None

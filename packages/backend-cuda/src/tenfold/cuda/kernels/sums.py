@@ -122,6 +122,9 @@ def in_order(
     flat = where.reshape(-1)
     order = cast(xp.argsort(flat, kind="stable"), I64)
     offsets = cast(xp.searchsorted(flat[order], xp.arange(out.size // columns + 1)), I64)
+    if out.dtype.kind == "c":  # of which only products come here
+        _multiplied(out, rows, order, offsets, columns, begin == 2)
+        return True
     reduced(reduce, out, rows, order, offsets, (1, out.size // columns, flat.size, columns), begin, None)
     return True
 
@@ -139,6 +142,16 @@ def _as_rows(values: Any, shape: Any, strides: Any) -> Any:
     """The values on the walked shape, row-major."""
     now = runtime.current()
     return contiguous(now.view(values, shape, strides, now.memory(values)[2], values.dtype))
+
+
+def _multiplied(out: Any, rows: Any, order: Any, offsets: Any, columns: int, own: bool) -> None:
+    """Launch products of complex numbers."""
+    segments, block = out.size // columns, min(1 << (columns - 1).bit_length(), 256)
+    several = max(1, min(256 // block, 1 << (segments - 1).bit_length()))
+    numbers, factors = pairs(out, out.shape, out.strides), pairs(rows, rows.shape, rows.strides)
+    found = Handwritten("segments_multiplied", (("OWN", int(own)), ("SEGMENTS", several), ("BLOCK", block)))
+    grid = (-(-segments // several), -(-columns // block))
+    start(found, grid, (numbers, factors, order, offsets, segments, columns), runtime.current().index_of(out))
 
 
 def reduced(

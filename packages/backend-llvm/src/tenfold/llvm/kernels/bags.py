@@ -54,6 +54,7 @@ def fused_bags(
     padding_idx: int,
     ends: bool,
     scale_by_freq: bool,
+    sparse: bool = False,
 ) -> Any:
     """The bags, how many indices of each count, and where their maxima are; RuntimeError for an index that is no row."""
     stored = _stored(weight, factors)
@@ -110,5 +111,5 @@ def fused_bags_grad(
     return table if done else NotImplemented
 
 
-chosen("fused_bags", fused_bags, 9, NOTE)
+chosen("fused_bags", fused_bags, 10, NOTE)
 chosen("fused_bags_grad", fused_bags_grad, 12, NOTE)

@@ -20,7 +20,7 @@ def in_one_pass(weight: Tensor, input: Tensor, offsets: Tensor | None, factors: 
     return all(t is None or t.dtype in (tf.int32, tf.int64) for t in (input, offsets))
 
 
-def _bag_of(input: Tensor, offsets: Tensor | None, count: int, ends: bool) -> Tensor:
+def bag_of(input: Tensor, offsets: Tensor | None, count: int, ends: bool) -> Tensor:
     """The bag of each index, counted from the front; `count` for what lies before the first one or behind the last one."""
     places = tf.arange(input.numel(), device=input.device)
     if offsets is None:
@@ -34,7 +34,7 @@ def _parts(
     weight: Tensor, input: Tensor, offsets: Tensor | None, count: int, padding_idx: int, ends: bool
 ) -> tuple[Tensor, Tensor, Tensor]:
     """Flat indices, the bag of each, and whether it counts."""
-    flat, bags = input.reshape(-1), _bag_of(input, offsets, count, ends)
+    flat, bags = input.reshape(-1), bag_of(input, offsets, count, ends)
     kept = bags < count
     return flat, bags, kept if padding_idx < 0 else kept & (flat != padding_idx)
 
@@ -66,6 +66,7 @@ def fused_bags(
     padding_idx: int,
     ends: bool,
     scale_by_freq: bool,
+    sparse: bool = False,
 ) -> tuple[Tensor, Tensor, Tensor]:
     """`embedding_bag` of arguments that are known to fit: `count` bags, of which the last ends at the last offset with `ends`.
 

@@ -160,18 +160,14 @@ def embedding_bag(
     if max_norm is not None:
         renormalize(weight, input, max_norm, norm_type)
     to_the_end = padding >= 0 or mode == "max"
-    if (
-        not sparse
-        and not (weight.is_cpu and scale_grad_by_freq)
-        and in_one_pass_of_bags(weight, input, offsets, per_sample_weights)
-    ):
+    if not (weight.is_cpu and (sparse or scale_grad_by_freq)) and in_one_pass_of_bags(weight, input, offsets, per_sample_weights):
         count = input.shape[0] if offsets is None else offsets.shape[0] - bool(include_last_offset)
         if count:
             if offsets is not None and weight.is_cpu:  # elsewhere nothing waits for the offsets
                 _check_offsets(input, *offsets._array[[0, -1]].tolist())
             ends = bool(include_last_offset) and offsets is not None and not to_the_end
-            given = (weight, input, offsets, per_sample_weights, mode, count, padding, ends, bool(scale_grad_by_freq))
-            return fused_bags(*given)[0]
+            given = (weight, input, offsets, per_sample_weights, mode, count, padding, ends)
+            return fused_bags(*given, bool(scale_grad_by_freq), bool(sparse))[0]
     parts = (weight, input, offsets, per_sample_weights, mode, padding)
     return _in_bags(*parts, include_last_offset, to_the_end, bool(scale_grad_by_freq), bool(sparse))
 
@@ -318,6 +314,10 @@ def one_hot(tensor: Tensor, num_classes: int = -1) -> Tensor:
     if tensor.numel() == 0:
         if num_classes <= 0:
             raise RuntimeError("one_hot: Can not infer total number of classes from empty tensor; pass num_classes")
+    elif tensor._key.device.type == "cuda" and tensor._key.level is None:  # which tells an index out of range later
+        num_classes = int(tensor.max()) + 1 if num_classes == -1 else num_classes
+        zeros = tf.zeros(*tensor.shape, num_classes, dtype=tf.int64, device=tensor.device)
+        return zeros.scatter_(-1, tensor.unsqueeze(-1), 1)
     elif tensor._key.device.type != "meta" and (tensor._key.level is None or num_classes == -1):  # vmap hides values
         low, high = int(tensor.min()), int(tensor.max())
         if low < 0 or 0 <= num_classes <= high:

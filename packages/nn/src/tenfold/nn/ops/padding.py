@@ -43,7 +43,7 @@ def constant_pad(input: Tensor, pad: Sizes, value: Any) -> Tensor:
     for axis, before, after in grow:
         parts = [_border(x, axis, before, value), x, _border(x, axis, after, value)]
         x = tf.cat([p for p in parts if p is not None], axis)
-    return x if x is not input else input.clone()
+    return x.contiguous(memory_format=suggested_format(input._array)) if x is not input else input.clone()
 
 
 def _border(x: Tensor, axis: int, width: int, value: Any) -> Tensor | None:
@@ -77,7 +77,7 @@ def padded_shape(shape: Sequence[int], pad: Sequence[int]) -> Sizes:
 
 @constant_pad.rule
 def _(input: Any, pad: Sizes, value: Any) -> Meta:
-    return Meta(padded_shape(input.shape, pad), input.dtype)
+    return in_format_of(input, padded_shape(input.shape, pad), input.dtype)
 
 
 @composite("padding", method=None)
@@ -129,7 +129,9 @@ def pad(input: Tensor, pad: Any, mode: str = "constant", value: float | None = N
         )
     _check_border(input.shape, widths, mode)
     padded_shape(input.shape, widths)
-    return border_pad(input, widths, mode) if any(widths) else input.clone()
+    if not any(widths):
+        return input.clone()
+    return border_pad(input.contiguous() if mode == "circular" else input, widths, mode)  # which PyTorch lays out row by row
 
 
 @composite("padding", method=None)

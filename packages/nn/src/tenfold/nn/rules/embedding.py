@@ -36,6 +36,15 @@ gradient(
 )
 
 
+def _sparse_bags(g: Any, input: Any, offsets: Any, factors: Any, sizes: Any, mode: str, count: int, ends: bool) -> Any:
+    """A row for each index of the bags: its bag's gradient, by what the row counts there. Nothing waits for the offsets."""
+    of = bags.bag_of(input, offsets, count, ends)
+    g = g if mode == "sum" else g / sizes.clamp_min(1).to(g.dtype).unsqueeze(1)
+    rows = tf.index_select(g, 0, of.clamp_max(count - 1) if ends else of)
+    rows = rows if factors is None else rows * factors.reshape(-1, 1)
+    return tf.where((of < count).unsqueeze(1), rows, 0) if ends else rows
+
+
 @gradients(bags.fused_bags, "weight", "factors", node="EmbeddingBagBackward0", results=(0,))
 def _bags(
     g: Any,
@@ -51,9 +60,13 @@ def _bags(
     padding_idx: int,
     ends: bool,
     scale_by_freq: bool,
+    sparse: bool,
 ) -> Any:
     first, of_table, of_factors = g[0], None, None
-    if needs[0]:
+    if needs[0] and sparse:
+        rows = _sparse_bags(first, input, offsets, factors, out1, mode, count, ends)
+        of_table = _sparse(rows, input, weight.shape, padding_idx, scale_by_freq)
+    elif needs[0]:
         kept = (input, offsets, factors, out1, out2)
         of_table = bags.fused_bags_grad(first, weight.shape[0], *kept, mode, count, padding_idx, ends, scale_by_freq)
     if needs[1]:

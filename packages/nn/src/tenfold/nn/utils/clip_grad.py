@@ -107,8 +107,11 @@ def clip_grad_norm(*args: Any, **kwargs: Any) -> Tensor:
 @tenfold.no_grad()
 def clip_grad_value_(parameters: Tensors, clip_value: float, foreach: bool | None = None) -> None:
     """Limits every gradient value in place to [-clip_value, clip_value]."""
-    limit = float(clip_value)
-    for grad in _grads(parameters):
+    limit, grads = float(clip_value), _grads(parameters)
+    many = _many(grads) if grads else None
+    if many is not None and many.change("clamp", grads, [], -limit, limit):
+        return
+    for grad in grads:
         grad.clamp_(min=-limit, max=limit)
 
 

@@ -3,11 +3,12 @@
 A row of the table has seven words: the address of the piece is the first, its length the last (kernels/multi_tensor.py).
 """
 
-# mypy: disable-error-code="no-untyped-def"
+# mypy: disable-error-code="no-untyped-def, untyped-decorator"
 # Parameters are what Triton makes of them: annotations other than its own would mean something to it.
 
 from __future__ import annotations
 
+import triton
 from triton import language as tl
 
 
@@ -40,6 +41,45 @@ def clip_many(table_ptr, total_ptr, most, KIND: tl.constexpr, DOUBLE: tl.constex
     factor = most / (tl.load(total_ptr).to(wide) + 1e-6)
     factor = tl.where((factor < 1.0) | (factor != factor), factor, 1.0)
     tl.store(x_ptr, (tl.load(x_ptr, mask, other=0.0).to(wide) * factor).to(KIND), mask)
+
+
+def change_many(
+    table_ptr, a, b, WHAT: tl.constexpr, OTHERS: tl.constexpr, KIND: tl.constexpr, DOUBLE: tl.constexpr, BLOCK: tl.constexpr
+):
+    """WHAT an elementwise operator makes of x, of up to two OTHERS beside it, y and z, and of the numbers a and b."""
+    wide: tl.constexpr = tl.float64 if DOUBLE else tl.float32
+    row = table_ptr + tl.program_id(0).to(tl.int64) * 7
+    i = tl.arange(0, BLOCK)
+    mask = i < tl.load(row + 6)
+    x_ptr = tl.load(row).to(tl.pointer_type(KIND)) + i
+    x = tl.load(x_ptr, mask, other=0.0).to(wide)
+    if OTHERS >= 1:
+        y = tl.load(tl.load(row + 1).to(tl.pointer_type(KIND)) + i, mask, other=0.0).to(wide)
+    if OTHERS == 2:
+        z = tl.load(tl.load(row + 2).to(tl.pointer_type(KIND)) + i, mask, other=1.0).to(wide)
+    if WHAT == "mul":
+        x = x * y if OTHERS else x * a
+    elif WHAT == "div":
+        x = quotient(x, y if OTHERS else tl.zeros([BLOCK], wide) + a, DOUBLE)
+    elif WHAT == "add":
+        x = x + y * a if OTHERS else x + a
+    elif WHAT == "lerp":
+        x = tl.where(tl.abs(a) < 0.5, x + (y - x) * a, y - (y - x) * (1.0 - a))
+    elif WHAT == "copy":
+        x = y
+    elif WHAT == "clamp":
+        x = tl.where((x > a) | (x != x), x, a)
+        x = tl.where((x < b) | (x != x), x, b)
+    elif WHAT == "addcmul":
+        x = x + (y * a) * z
+    else:
+        x = x + quotient(y * a, z, DOUBLE)
+    tl.store(x_ptr, x.to(KIND), mask)
+
+
+@triton.jit
+def quotient(x, y, DOUBLE: tl.constexpr):
+    return x / y if DOUBLE else tl.math.div_rn(x, y)
 
 
 def norms_of_pieces(table_ptr, part_ptr, ORDER: tl.constexpr, KIND: tl.constexpr, DOUBLE: tl.constexpr, BLOCK: tl.constexpr):

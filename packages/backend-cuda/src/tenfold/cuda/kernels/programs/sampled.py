@@ -142,3 +142,37 @@ def sample_places(
         tl.store(slope_ptr + at + 1, (by_h * slope_h).to(slope_ptr.dtype.element_ty), mask)
         if DIMENSIONS == 3:
             tl.store(slope_ptr + at + 2, (by_d * slope_d).to(slope_ptr.dtype.element_ty), mask)
+
+
+@triton.jit
+def regular(k, size, ALIGN: tl.constexpr, kind: tl.constexpr):
+    """The k-th of `size` places that lie evenly between -1 and 1; a single one is 0."""
+    room = tl.maximum(size - 1, 1).to(kind)
+    x = k.to(kind) * (2 / room) - 1
+    if not ALIGN:
+        x = x * (room / size.to(kind))
+    return tl.where(size > 1, x, 0.0)
+
+
+def affine_places(
+    out_ptr, map_ptr, count, places, height, width, depth, DIMENSIONS: tl.constexpr, ALIGN: tl.constexpr, DOUBLE: tl.constexpr,
+    BLOCK: tl.constexpr,
+):  # fmt: skip
+    """Where the maps of a batch, (DIMENSIONS, DIMENSIONS + 1) each, send the places (x, y) or (x, y, z) of a regular grid."""
+    kind: tl.constexpr = tl.float64 if DOUBLE else tl.float32
+    i = tl.program_id(0).to(tl.int64) * BLOCK + tl.arange(0, BLOCK)
+    mask = i < count
+    sample = i // places
+    place = i - sample * places
+    row = place // width
+    layer = row // height
+    x = regular(place - row * width, width, ALIGN, kind)
+    y = regular(row - layer * height, height, ALIGN, kind)
+    z = regular(layer, depth, ALIGN, kind)
+    for axis in tl.static_range(DIMENSIONS):
+        at = map_ptr + (sample * DIMENSIONS + axis) * (DIMENSIONS + 1)
+        found = tl.load(at, mask, other=0).to(kind) * x + tl.load(at + 1, mask, other=0).to(kind) * y
+        if DIMENSIONS == 3:
+            found += tl.load(at + 2, mask, other=0).to(kind) * z
+        found += tl.load(at + DIMENSIONS, mask, other=0).to(kind)
+        tl.store(out_ptr + i * DIMENSIONS + axis, found.to(out_ptr.dtype.element_ty), mask)

@@ -85,6 +85,38 @@ def segments_reduced(
     tl.store(at, found.to(out_ptr.dtype.element_ty), mask)
 
 
+def segments_multiplied(
+    out_ptr, x_ptr, order_ptr, offsets_ptr, segments, columns, OWN: tl.constexpr, SEGMENTS: tl.constexpr, BLOCK: tl.constexpr,
+):  # fmt: skip
+    """Products of complex numbers, which are pairs, row by row: of each segment, from one offset to the next, of `order`.
+
+    OWN: the result's own value takes part; without it an empty segment keeps it.
+    """
+    s = tl.program_id(0).to(tl.int64) * SEGMENTS + tl.arange(0, SEGMENTS)
+    c = tl.program_id(1) * BLOCK + tl.arange(0, BLOCK)
+    begin = tl.load(offsets_ptr + s, s < segments, other=0)
+    end = tl.load(offsets_ptr + s + 1, s < segments, other=0)
+    own = (s < segments)[:, None] & (c < columns)[None, :]
+    at = out_ptr + 2 * (s[:, None] * columns + c[None, :])
+    real = tl.load(at, own, other=0)
+    imag = tl.load(at + 1, own, other=0)
+    if not OWN:
+        taken = (end > begin)[:, None]
+        real, imag = tl.where(taken, 1.0, real), tl.where(taken, 0.0, imag)
+    for row in range(tl.max(end - begin, 0)):
+        inside = begin + row < end
+        place = tl.load(order_ptr + begin + row, inside, other=0)
+        mask = inside[:, None] & own
+        x = x_ptr + 2 * (place[:, None] * columns + c[None, :])
+        a = tl.load(x, mask, other=0)
+        b = tl.load(x + 1, mask, other=0)
+        product = real * a - imag * b
+        imag = tl.where(mask, real * b + imag * a, imag)
+        real = tl.where(mask, product, real)
+    tl.store(at, real, own)
+    tl.store(at + 1, imag, own)
+
+
 def histogram(
     out_ptr, x_ptr, range_ptr, report_ptr, code, count, bins, share, RANGE: tl.constexpr, SPARE: tl.constexpr,
     BLOCK: tl.constexpr,

@@ -1,0 +1,106 @@
+"""Lists of tensors that are changed in one launch (`_foreach_*`, limits of gradients), against the CPU's, one after the other."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import tenfold
+from tenfold import nn
+from tenfold.cuda.kernels import multi_tensor
+from tenfold.testing.tolerances import implementation
+
+DTYPES = (tenfold.float32, tenfold.bfloat16, tenfold.float64)
+
+
+def drawn(shape, dtype, seed=0):
+    return tenfold.tensor(np.random.default_rng(seed).standard_normal(shape)).to(dtype)
+
+
+def assert_close(got, expected):
+    rtol, atol = implementation(expected.dtype)
+    assert got.device.type == "cuda"
+    assert got.dtype is expected.dtype
+    a, b = (t.detach().cpu().double().numpy() for t in (got, expected))
+    np.testing.assert_allclose(a, b, rtol=rtol, atol=atol, equal_nan=True)
+
+
+LISTS = {
+    "mul": lambda f, x, y, z: f.mul_(x, 0.9),
+    "mul lists": lambda f, x, y, z: f.mul_(x, y),
+    "add": lambda f, x, y, z: f.add_(x, 2),
+    "add lists": lambda f, x, y, z: f.add_(x, y, alpha=0.3),
+    "sub": lambda f, x, y, z: f.sub_(x, 2.5),
+    "sub lists": lambda f, x, y, z: f.sub_(x, y),
+    "div": lambda f, x, y, z: f.div_(x, 3.0),
+    "div lists": lambda f, x, y, z: f.div_(x, y),
+    "lerp": lambda f, x, y, z: f.lerp_(x, y, 0.1),
+    "lerp far": lambda f, x, y, z: f.lerp_(x, y, 0.7),
+    "copy": lambda f, x, y, z: f.copy_(x, y),
+    "addcmul": lambda f, x, y, z: f.addcmul_(x, y, z, value=-0.5),
+    "addcdiv": lambda f, x, y, z: f.addcdiv_(x, y, z, value=0.5),
+    "addcdiv by itself": lambda f, x, y, z: f.addcdiv_(x, x, z),
+    "squares": lambda f, x, y, z: f.mul_(x, x),
+}
+
+
+class Foreach:
+    """`_foreach_NAME` as `NAME`."""
+
+    def __getattr__(self, name):
+        return getattr(tenfold, f"_foreach_{name}")
+
+
+@pytest.mark.parametrize("dtype", DTYPES, ids=lambda d: d.name)
+@pytest.mark.parametrize("name", LISTS)
+def test_lists_are_changed_in_one_launch(name, dtype, monkeypatch):
+    launched = []
+    given = multi_tensor.start
+    monkeypatch.setattr(multi_tensor, "start", lambda kernel, *rest: (launched.append(kernel.name), given(kernel, *rest)))
+    found = []
+    for device in ("cpu", "cuda"):
+        lists = [[drawn(shape, dtype, 9 * k + n).to(device) for k, shape in enumerate(((2100,), (3, 4), ()))] for n in range(3)]
+        lists[0][0][3], lists[0][1][0, 0] = float("nan"), float("inf")
+        leaves = [t.requires_grad_() for t in lists[0]]
+        versions = [t._version for t in leaves]
+        with tenfold.no_grad():
+            LISTS[name](Foreach(), *lists)
+        assert [t._version for t in leaves] == [v + 1 for v in versions]
+        found.append(leaves)
+    for expected, got in zip(*found, strict=True):
+        assert_close(got, expected)
+    assert launched == ["change_many"]
+
+
+def test_lists_that_share_memory_are_changed_one_after_the_other():
+    found = []
+    for device in ("cpu", "cuda"):
+        x, y, rows = (
+            drawn((5,), tenfold.float32).to(device),
+            drawn((5,), tenfold.float32, 1).to(device),
+            drawn((3, 4), tenfold.float32).to(device),
+        )
+        tenfold._foreach_add_([x, y], [y, x])
+        tenfold._foreach_mul_([x, x], 2.0)
+        tenfold._foreach_add_([rows[:2], rows[1:]], 1.0)
+        tenfold._foreach_add_([rows[0], rows[1]], [rows[1], rows[2]])
+        leaf = x.clone().requires_grad_()
+        made = [leaf * 2, leaf * 3]
+        tenfold._foreach_mul_(made, 2.0)  # recorded
+        (made[0] * made[1]).sum().backward()
+        found.append((x, y, rows, leaf.grad))
+    for expected, got in zip(*found, strict=True):
+        assert_close(got, expected)
+
+
+def test_gradients_are_limited_in_one_launch():
+    found = []
+    for device in ("cpu", "cuda"):
+        params = [drawn(shape, tenfold.float32, k).to(device).requires_grad_() for k, shape in enumerate(((2100,), (3, 4)))]
+        for p in params:
+            p.grad = p.detach() * 2
+        params[0].grad[3] = float("nan")
+        nn.utils.clip_grad_value_(params, 0.5)
+        found.append([p.grad for p in params])
+    for expected, got in zip(*found, strict=True):
+        assert_close(got, expected)
