@@ -55,7 +55,8 @@ def maxima_of_bags(rows: Tensor, bags: Tensor, count: int) -> tuple[Tensor, Tens
     places = tf.arange(L, device=rows.device).unsqueeze(1).expand(-1, D)
     none = tf.full((count, D), L, dtype=tf.int64, device=rows.device)
     leads = none.scatter_reduce(0, index, places, "amin").gather(0, index) == places
-    values = tf.where(tf.isnan(values), tf.where(leads, math.inf, -math.inf), values)
+    none_there = tf.isnan(values)
+    values = tf.where(none_there & leads, math.inf, tf.where(none_there, -math.inf, values))
     largest = largest.scatter_reduce(0, index, values, "amax", include_self=False)
     holds = tf.eq(values, largest.gather(0, index))
     first = none.scatter_reduce(0, index, tf.where(holds, places, L), "amin")
