@@ -136,7 +136,8 @@ def rebuild_sparse(layout: Any, parts: Any) -> Any:
     if layout.name == "sparse_coo":
         places, values, size, *summed = parts
         is_summed = bool(summed and summed[0])
-        given, options = (places, values, tuple(size)), {"is_coalesced": is_summed}
+        given: tuple[Any, ...] = (places, values, tuple(size))
+        options: dict[str, Any] = {"is_coalesced": is_summed}
         make = front.sparse_coo_tensor
     else:
         starts, places, values, size = parts

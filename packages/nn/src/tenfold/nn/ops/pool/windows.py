@@ -198,7 +198,7 @@ def _max(name: str, n: int, input: Tensor, kernel: Any, stride: Any, padding: An
     sizes = _geometry(name, n, input, kernel, stride, padding, dilation, ceil)
     result = max_pool(input, *sizes, ceil)
     if n == 1 and (both or (input.requires_grad and tf.is_grad_enabled())):  # else PyTorch has another kernel
-        result = tuple(as_laid(r, input, 1) for r in result)
+        result = as_laid(result[0], input, 1), as_laid(result[1], input, 1)
     if n == 3 and input.dim() == 4 and not input.is_contiguous():  # what a batch of one tells of how it lies in memory
         last = tf.channels_last_3d
         if input.unsqueeze(0).is_contiguous(memory_format=last):
