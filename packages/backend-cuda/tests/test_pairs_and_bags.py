@@ -264,3 +264,11 @@ def test_no_bags(mode):
     assert F.embedding_bag(none.cuda(), drawn((6, 5)).cuda(), none.cuda(), mode=mode).shape == (0, 5)
     with pytest.raises(RuntimeError, match="at least 1"):
         F.embedding_bag(none.cuda(), drawn((6, 5)).cuda(), none.cuda(), mode=mode, include_last_offset=True)
+
+
+@pytest.mark.parametrize("index", [[0, 1, 2], [1, 0, 2], [4, 1], [4, 3, 2, 1, 0, 2, 3, 1, 0, 2, 4, 0]])
+def test_maxima_of_bags_skip_nan_but_the_first(index):
+    w = tenfold.tensor([[1.0, 2.0], [nan, 3.0], [2.0, nan], [nan, nan], [-inf, -inf]])
+    flat, offsets = tenfold.tensor(index), tenfold.tensor([0, 1])
+    for expected, got in both(lambda w: F.embedding_bag(on(flat, w), w, on(offsets, w), mode="max"), w):
+        np.testing.assert_array_equal(got.detach().cpu().numpy(), expected.detach().numpy())

@@ -260,3 +260,13 @@ def test_places_that_are_no_numbers_lie_outside_and_have_no_slope(mode):
     assert out.tolist() == [[[[0.0, 1.0]]]]
     assert grid.grad[0, 0, 0].tolist() == [0.0, 0.0]
     assert x.grad.sum().item() == 1.0
+
+
+@pytest.mark.parametrize("shape", [(4, 2), (2, 2, 4, 4), (2, 2, 40, 40)])
+def test_the_mean_of_a_channel_with_an_infinity_is_infinite(shape):
+    x = tenfold.arange(float(np.prod(shape))).reshape(shape)
+    x.view(-1)[0] = float("inf")
+    mean = tenfold.zeros(2, device="cuda")
+    F.batch_norm(x.cuda(), mean, tenfold.ones(2, device="cuda"), training=True)
+    assert mean[0].item() == float("inf")
+    assert 0 < mean[1].item() < 1e4

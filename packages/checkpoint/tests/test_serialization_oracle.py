@@ -343,3 +343,20 @@ def test_half_precision_complex_numbers_are_exchanged():
     made = tenfold.load(file)
     assert made.dtype is tenfold.complex32
     assert made.tolist() == z.tolist()
+
+
+@pytest.mark.filterwarnings("ignore:Sparse CSR tensor support is in beta state")
+def test_sparse_tensors_of_old_files_are_checked_when_their_places_are_read() -> None:
+    sparse = torch.sparse_coo_tensor([[0, 1], [1, 0]], [1.0, 2.0], (2, 2), check_invariants=True).coalesce()
+    file = io.BytesIO()
+    torch.save([sparse, torch.eye(2).to_sparse_csr()], file, _use_new_zipfile_serialization=False)
+    coo, csr = tenfold.load(io.BytesIO(file.getvalue()))
+    assert coo.is_coalesced()
+    assert coo.to_dense().tolist() == [[0.0, 1.0], [2.0, 0.0]]
+    assert csr.to_dense().tolist() == [[1.0, 0.0], [0.0, 1.0]]
+    places = sparse.indices().numpy().tobytes()
+    assert file.getvalue().count(places) == 1
+    for wrong in ([[0, 9], [1, 0]], [[1, 0], [0, 1]]):  # outside, and out of order
+        bad = file.getvalue().replace(places, torch.tensor(wrong).numpy().tobytes())
+        with pytest.raises(pickle.UnpicklingError):
+            tenfold.load(io.BytesIO(bad))

@@ -83,3 +83,99 @@ except NotImplementedError as error:
 else:
     raise AssertionError
 """)
+
+
+def test_schemas_say_what_a_call_may_be(run):
+    run("""
+from torch import library as L
+lib = L.Library("declared", "DEF")
+lib.define("foo(Tensor x, int k=2, *, float s=1.0, int[] sizes=[1, 2]) -> Tensor")
+
+@L.impl(lib, "foo", "CPU")
+def foo(x, k, s, sizes):
+    return x * k * s + sum(sizes)
+
+x = torch.ones(1, requires_grad=True)
+assert torch.ops.declared.foo(torch.ones(1)).item() == 5 and torch.ops.declared.foo(torch.ones(1), 3, s=2.0).item() == 9
+said = "declared::foo(Tensor x, int k=2, *, float s=1., int[] sizes=[1, 2]) -> Tensor"
+assert str(torch.ops.declared.foo.default._schema) == said
+for args, kwargs, said in (((), {}, "missing value for argument 'x'"), ((3,), {}, "Expected a value of type 'Tensor'"),
+                           ((x,), {"zz": 1}, "Unknown keyword argument 'zz'"), ((x, 1, 2), {}, "expected at most 2"),
+                           ((x, "a"), {}, "Expected a value of type 'int'")):
+    try:
+        torch.ops.declared.foo(*args, **kwargs)
+    except RuntimeError as error:
+        assert said in str(error), error
+    else:
+        raise AssertionError(said)
+L.register_autograd("declared::foo", lambda ctx, g: (g * ctx.s, None),
+                    setup_context=lambda ctx, inputs, keyword_only_inputs, output: setattr(ctx, "s", keyword_only_inputs["s"]))
+torch.ops.declared.foo(x, s=7.0).backward()
+assert x.grad.item() == 7
+with L._scoped_library("scoped", "FRAGMENT") as inner:
+    inner.define("q(Tensor x) -> Tensor")
+    inner.impl("q", lambda x: x + 1, "CompositeExplicitAutograd")
+    assert torch.ops.scoped.q(torch.ones(1)).item() == 2
+assert not hasattr(torch.ops.scoped, "q")
+try:
+    L.define("declared::foo", "(Tensor x) -> Tensor")
+except RuntimeError as error:
+    assert "multiple times" in str(error)
+else:
+    raise AssertionError
+""")
+
+
+def test_custom_operators_of_lists_under_vmap_and_autocast(run):
+    run("""
+import numpy as np
+from torch import library as L
+
+@L.custom_op("mine::sums", mutates_args=())
+def sums(xs: list[torch.Tensor], n: int) -> tuple[torch.Tensor, torch.Tensor]:
+    return torch.from_numpy(xs[0].numpy(force=True) * n), xs[1] + 1
+
+sums.register_autograd(lambda ctx, g, h: ([g * ctx.n, h], None),
+                       setup_context=lambda ctx, inputs, output: setattr(ctx, "n", inputs[1] * len(inputs[0])))
+a, b = torch.ones(1, requires_grad=True), torch.ones(2, requires_grad=True)
+ga, gb = torch.autograd.grad(sum(t.sum() for t in sums([a, b], 3)), (a, b))
+assert (ga.tolist(), gb.tolist()) == ([6.0], [1.0, 1.0])
+one, other = torch.vmap(lambda x: sums([x, x], 2), in_dims=1)(torch.ones(2, 3))
+assert one.tolist() == [[2.0, 2.0]] * 3 and other.tolist() == [[2.0, 2.0]] * 3
+
+@L.custom_op("mine::same", mutates_args=())
+def same(x: torch.Tensor) -> torch.Tensor:
+    return x.view(-1)
+
+@L.custom_op("mine::raised", mutates_args={"x"})
+def raised(x: torch.Tensor) -> None:
+    np.add(x.numpy(force=True), 1, out=x.numpy(force=True))
+
+for call, said in ((lambda: same(torch.ones(1)), "return a clone"), (lambda: same(torch.ones(1, device="meta")), "fake impl")):
+    try:
+        call()
+    except RuntimeError as error:
+        assert said in str(error), error
+    else:
+        raise AssertionError(said)
+z = a * 2
+w = z * z
+with torch.no_grad():
+    raised(z)
+assert z.item() == 3 and L.opcheck(raised, (torch.ones(2),))["test_faketensor"] == "SUCCESS"
+try:
+    w.backward()
+except RuntimeError as error:
+    assert "modified by an inplace operation" in str(error)
+else:
+    raise AssertionError
+
+@L.custom_op("mine::narrow", mutates_args=())
+def narrow(x: torch.Tensor) -> torch.Tensor:
+    return x * 2
+
+L.register_autocast("mine::narrow", "cpu", torch.bfloat16)
+with torch.autocast("cpu", dtype=torch.bfloat16):
+    assert narrow(torch.ones(1)).dtype is torch.bfloat16
+assert narrow(torch.ones(1)).dtype is torch.float32
+""")

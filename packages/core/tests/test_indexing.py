@@ -294,3 +294,8 @@ def test_bytes_are_masks_wherever_elements_are_written(name, accumulate):
 def test_short_integers_are_no_positions():
     with pytest.raises(IndexError, match="must be long, int, byte or bool tensors"):
         tenfold.eye(2).index_put((tenfold.tensor([0], dtype=tenfold.int16),), tenfold.ones(2))
+
+
+def test_strides_of_one_element_are_no_matter_to_complex_views():
+    x = tenfold.arange(6.0).view(3, 2, 1).transpose(1, 2)  # strides 2, 1, 1
+    assert tenfold.view_as_complex(x).tolist() == [[1j], [2 + 3j], [4 + 5j]]

@@ -33,10 +33,11 @@ def test_bags_without_rows_are_zero() -> None:
     assert weight.grad.tolist() == [[0.0] * 3] * 2
 
 
-def test_nan_is_the_largest() -> None:
-    out, grad = maxima([1.0, math.nan, 2.0], [0])
+def test_nan_counts_where_it_comes_first() -> None:
+    assert maxima([1.0, math.nan, 2.0], [0]) == ([2.0], [0.0, 0.0, 1.0])
+    out, grad = maxima([math.nan, 1.0, math.inf], [0])
     assert math.isnan(out[0])
-    assert grad == [0.0, 1.0, 0.0]
+    assert grad == [1.0, 0.0, 0.0]
 
 
 def test_tangents_know_nothing_of_shrunken_rows() -> None:

@@ -66,3 +66,9 @@ def test_bools_are_multiplied_where_a_sum_has_one_term():
     assert tenfold.einsum("bij,bjk->kbi", a, b).tolist() == [[[True, False]], [[True, False]], [[False, False]]]
     with pytest.raises(NotImplementedError, match="not implemented for 'Bool'"):
         tenfold.einsum("bij,bjk->kbi", b, b.mT)
+
+
+def test_an_operand_repeats_a_subscript_over_one_size_alone():
+    with pytest.raises(RuntimeError, match="repeated for an operand but the sizes don't match, 1 != 4"):
+        tenfold.einsum("jll->j", tenfold.ones(2, 4, 1))
+    assert tenfold.einsum("jll->j", tenfold.ones(2, 4, 4)).tolist() == [4.0, 4.0]

@@ -197,3 +197,20 @@ def test_words_of_linear_algebra(words, call):
 def test_a_mode_of_qr_that_is_none(rows):
     with pytest.raises(RuntimeError, match="qr received unrecognized mode 'hello'"):
         linalg.qr(tenfold.ones(rows, 3), mode="hello")
+
+
+@pytest.mark.parametrize("upper", [False, True])
+@pytest.mark.parametrize(("place", "order"), [((0, 0), 1), ((1, 1), 2), ((2, 2), 3), ((1, 0), 2), ((2, 0), 3)])
+def test_nan_is_not_positive_definite(place, order, upper):
+    a = tenfold.eye(3).repeat(2, 1, 1)
+    a[(1, *(reversed(place) if upper else place))] = float("nan")
+    assert linalg.cholesky_ex(a, upper=upper).info.tolist() == [0, order]
+    with pytest.raises(linalg.LinAlgError, match=f"leading minor of order {order} is not"):
+        linalg.cholesky(a, upper=upper)
+    assert linalg.cholesky_ex(a.mT.contiguous(), upper=upper).info.tolist() == [0, order if place[0] == place[1] else 0]
+
+
+def test_the_sign_of_a_determinant_that_is_nan_is_0():
+    sign, size = linalg.slogdet(tenfold.tensor([[[float("nan")]], [[-2.0]]]))
+    assert sign.tolist() == [0.0, -1.0]
+    assert size.isnan().tolist() == [True, False]

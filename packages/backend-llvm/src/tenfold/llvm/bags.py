@@ -75,10 +75,7 @@ def bags(stored: Stored, mode: str, weighted: bool) -> str:
                         old = b.value(at, whole)
                         better = f.let(f"icmp slt {whole} {old}, zeroinitializer")
                         above = f.let(f"fcmp ogt {v.type} {value}, {known}")
-                        nan = f.let(f"fcmp uno {v.type} {value}, zeroinitializer")
-                        fresh = f.let(f"fcmp ord {v.type} {known}, zeroinitializer")
                         type = f"<{v.lanes} x i1>"
-                        above = f.let(f"or {type} {above}, {f.let(f'and {type} {nan}, {fresh}')}")
                         better = f.let(f"or {type} {better}, {above}")
                         b.put(f.let(f"select {type} {better}, {v.type} {value}, {v.type} {known}"), v.type, total)
                         b.put(f.let(f"select {type} {better}, {whole} {b.splat(row)}, {whole} {old}"), whole, at)

@@ -55,7 +55,7 @@ def channels_last(x: Array) -> Array | None:
     if x.ndim not in LAST or x.strides[1] > x.strides[-1]:  # channels first is told soonest
         return None
     moved = x.transpose(LAST[x.ndim])
-    sure = x.shape[1] > 1 and x.shape[-1] > 1  # else strides that mean nothing may suggest either
+    sure = min(x.shape) > 1  # else strides that mean nothing may suggest either
     return moved if moved.flags.carray and (sure or order_of(x)) else None
 
 

@@ -93,12 +93,14 @@ class Places:
         return self.choose(self.compare("oeq", span, self.zero), self.zero, folded)
 
     def inside(self, x: str, size: str) -> str:
-        """The place that stands for one outside; what is no number is 0."""
+        """The place that stands for one outside; for what is no number the first one, of volumes the last one."""
         if self.how.padding == "zeros":
             return x
         if self.how.padding == "reflection":
             x = self._reflected(x, size)
         last = self.plus(size, -1.0)
+        if self.how.ndim == 3:
+            x = self.choose(self.compare("ord", x, x), x, last)
         x = self.choose(self.compare("ogt", x, self.zero), x, self.zero)
         return self.choose(self.compare("olt", x, last), x, last)
 

@@ -19,7 +19,7 @@ import numpy as np
 from tenfold.checkpoint.errors import CheckpointError, located
 from tenfold.checkpoint.names import StorageType
 from tenfold.checkpoint.options import skipping
-from tenfold.checkpoint.rebuilding import swap_bytes
+from tenfold.checkpoint.rebuilding import swap_bytes, unread_storages
 from tenfold.checkpoint.unpickler import SafeUnpickler
 from tenfold.dispatch import devices
 from tenfold.tensor.storage import Storage
@@ -69,9 +69,13 @@ class LegacyReader:
             magic, version, _ = (SafeUnpickler(self.file, self._no_storage, self.name, **options).load() for _ in range(3))
         if magic != MAGIC_NUMBER or version != PROTOCOL_VERSION:
             raise CheckpointError(f"not a checkpoint: it begins with {magic!r} and {version!r}", self.name)
-        made = kind(self.file, self.storage, self.name, **options).load()
+        with unread_storages() as checks:
+            made = kind(self.file, self.storage, self.name, **options).load()
         with located(self.name, "storages"):
             self._fill(SafeUnpickler(self.file, self._no_storage, self.name).load())
+            if not skipping():
+                for check in checks:
+                    check()
         self.window.seek(self.file.tell())
         return made
 

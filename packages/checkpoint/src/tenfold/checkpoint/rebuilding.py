@@ -8,6 +8,9 @@ from __future__ import annotations
 import collections
 import importlib
 import weakref
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from typing import Any
 
 from tenfold.checkpoint.names import STORAGE_TYPES
@@ -133,9 +136,33 @@ def rebuild_sparse(layout: Any, parts: Any) -> Any:
     if layout.name == "sparse_coo":
         places, values, size, *summed = parts
         is_summed = bool(summed and summed[0])
-        return front.sparse_coo_tensor(places, values, tuple(size), check_invariants=True, is_coalesced=is_summed)
-    starts, places, values, size = parts
-    return front.sparse_compressed_tensor(starts, places, values, tuple(size), layout=layout, check_invariants=True)
+        given: tuple[Any, ...] = (places, values, tuple(size))
+        options: dict[str, Any] = {"is_coalesced": is_summed}
+        make = front.sparse_coo_tensor
+    else:
+        starts, places, values, size = parts
+        given, options = (starts, places, values, tuple(size)), {"layout": layout}
+        make = front.sparse_compressed_tensor
+    unread = _UNREAD.get()
+    if unread is None:
+        return make(*given, check_invariants=True, **options)
+    unread.append(lambda: make(*given, check_invariants=True, **options))
+    return make(*given, check_invariants=False, **options)
+
+
+# Where a file has its storages behind its objects, what is to be checked once they are read; None elsewhere.
+_UNREAD: ContextVar[list[Callable[[], Any]] | None] = ContextVar("_UNREAD", default=None)
+
+
+@contextmanager
+def unread_storages() -> Iterator[list[Callable[[], Any]]]:
+    """Sparse tensors that are made inside are checked by what this lists, when their places are there."""
+    checks: list[Callable[[], Any]] = []
+    token = _UNREAD.set(checks)
+    try:
+        yield checks
+    finally:
+        _UNREAD.reset(token)
 
 
 def rebuild_subclass(function: Any, cls: Any, given: Any, state: Any) -> Any:

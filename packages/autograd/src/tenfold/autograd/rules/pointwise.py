@@ -40,6 +40,7 @@ gradient(op.truncated_quotient, input=zero, other=zero)
 gradient(op.remainder, input=lambda g: g, other=lambda g, input, other: -g * div(input, other, rounding_mode="floor"))
 gradient(op.fmod, input=lambda g: g, other=lambda g, input, other: -g * (input / other).trunc())
 gradient(op.neg, input=lambda g: -g)
+gradient(op.nan_to_num, input=lambda g, input: g * input.isfinite())  # NaN stays one where nothing passes
 gradient(op.abs, input=lambda g, input: g * input.sgn())
 gradient(op.sign, input=zero)
 gradient(op.square, input=lambda g, input: g * conj(2 * input))

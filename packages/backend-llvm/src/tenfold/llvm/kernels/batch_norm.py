@@ -13,7 +13,7 @@ import numpy as np
 
 from tenfold.llvm.columns import Columns
 from tenfold.llvm.elementwise import Operator
-from tenfold.llvm.expressions import Expr, convert, load
+from tenfold.llvm.expressions import Expr, convert, is_nan, load, select
 from tenfold.llvm.formats import Order, in_one_piece, last, order_of, ordered
 from tenfold.llvm.kernels.attaching import chosen
 from tenfold.llvm.programs import Program, empty, suitable
@@ -43,7 +43,9 @@ def _moments(stored: Stored) -> Rows:
     left = total(deviation) / length("double")
     keep = Argument(FLOAT64, "scalar")
     squares = total(deviation * deviation) - left * left * length("double")
-    return Rows(((convert(rounded, "double") + left, keep), (squares, keep)), kinds)
+    mean = convert(rounded, "double")
+    settled = select(is_nan(left), mean, mean + left)  # an infinite mean leaves no number over
+    return Rows(((settled, keep), (squares, keep)), kinds)
 
 
 def _normalized(stored: Stored) -> Rows:
@@ -167,7 +169,7 @@ class _Columns(_Call):
         if not self.columns(COLUMN_SUMS, (False,), [left, squares], x, center):
             return None
         left /= self.places
-        return [center + left, squares - np.square(left) * self.places]
+        return [np.where(left == left, center + left, center), squares - np.square(left) * self.places]
 
     def dots(self, g: Array, x: Array, mean: Array) -> list[Array] | None:
         found = [np.empty((self.samples, self.channels)) for _ in range(2)]
@@ -228,8 +230,9 @@ def fused_batch_norm(
             return NotImplemented
         means, squares = moments
         center = np.add.reduce(means, 0) / call.samples
-        spread = np.add.reduce(np.square(means - center), 0) * call.places  # between the samples' means (Chan et al., 1979)
-        mean, variance = center.astype(dtype), ((np.add.reduce(squares, 0) + spread) / call.count).astype(dtype)
+        with np.errstate(all="ignore"):  # of infinite means
+            spread = np.add.reduce(np.square(means - center), 0) * call.places  # between the samples' (Chan et al., 1979)
+            mean, variance = center.astype(dtype), ((np.add.reduce(squares, 0) + spread) / call.count).astype(dtype)
     else:
         mean, variance = running_mean.copy(), running_var.copy()  # type: ignore[union-attr]
     rstd = 1 / np.sqrt(variance + dtype.type(eps))

@@ -39,6 +39,19 @@ class OpOverload:
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         return self.overloadpacket._function(*args, **kwargs)
 
+    @property
+    def tags(self) -> list[Any]:
+        """None: tags tell compilers of PyTorch what they may do."""
+        return []
+
+    @property
+    def _schema(self) -> Any:
+        """The schema that the operator was declared with; PyTorch's own have none here."""
+        found = getattr(self.overloadpacket._function, "_schema", None)
+        if found is None:
+            raise AttributeError(f"'{self}' was not declared by a schema, which operators of torch.library are")
+        return found
+
     def name(self) -> str:
         """The operator's name in PyTorch's schemas: `aten::add.Tensor`, without an overload for the default."""
         suffix = "" if self._overloadname == "default" else f".{self._overloadname}"

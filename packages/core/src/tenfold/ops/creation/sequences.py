@@ -14,7 +14,7 @@ from tenfold.ops.creation.factories import place
 from tenfold.tensor.tensor import Tensor
 from tenfold.types import dtypes
 from tenfold.types.dtypes import get_default_dtype, type_name
-from tenfold.types.numbers import require_fit
+from tenfold.types.numbers import require_value
 
 
 def number_of(value: Any) -> Any:
@@ -121,12 +121,13 @@ def spaced(start: Any, end: Any, steps: int, dtype: Any, device: Any) -> Any:
     if steps < 0:
         raise RuntimeError(f"number of steps must be non-negative, got {steps}")
     wide = np.complex128 if dtype.is_complex else np.float64
-    if dtype.category < 2 and steps:
-        require_fit(start, dtype)
-        require_fit(end, dtype)
-        start, end = int(start), int(end)
+    whole = dtype.category < 2
+    for number in (start, end) if steps > 1 else (start,) * (whole and steps):
+        require_value(number, dtype)
     if steps < 2:
         return np.asarray([start] * steps, wide)
+    if whole:
+        start, end = int(start), int(end)
     step = (end - start) / (steps - 1)
     if dtype is dtypes.float32:  # PyTorch rounds these to float32, and what follows only once
         first, last = np.float32(start), np.float32(end)

@@ -134,9 +134,10 @@ def _(input: Any) -> Meta:
         return Meta(input.shape[:-1], _counterpart(input.dtype))
     if input.strides[-1] != size:
         raise RuntimeError("view_as_complex: Tensor must have a last dimension with stride 1")
-    if any(s % (2 * size) for s in input.strides[:-1]):
+    strides = [s - s % (2 * size) * (n == 1) for n, s in zip(input.shape, input.strides[:-1])]
+    if any(s % (2 * size) for s in strides):
         raise RuntimeError("view_as_complex: Tensor must have a stride divisible by 2 for all but last dimension")
-    return Meta(input.shape[:-1], _counterpart(input.dtype), input.strides[:-1])
+    return Meta(input.shape[:-1], _counterpart(input.dtype), strides)
 
 
 @primitive("pointwise", accepts="complex", inplace=True, out=True, rule=pointwise, returns_argument=True)

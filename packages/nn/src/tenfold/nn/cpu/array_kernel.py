@@ -34,15 +34,15 @@ def array_kernel(*, rounded: int = 1, laid_out: int = 0, formats: int = 1, held:
     """
 
     def decorate(function: Kernel) -> Kernel:
-        if laid_out:
-            function = _in_the_arguments_format(function, laid_out, formats, _held_order if held else _suggested_order)
-
         def run(*args: Any) -> Any:
             if args[0].dtype.itemsize == HALF_BYTES and is_half(args[0]):
                 return _widened(function, args, rounded)
             return function(*args)
 
-        return cast(Kernel, wraps(function)(quiet(run)))
+        wide = run
+        if laid_out:  # outside, for what is widened has other strides where dimensions are of size 1
+            wide = _in_the_arguments_format(run, laid_out, formats, _held_order if held else _suggested_order)
+        return cast(Kernel, wraps(function)(quiet(wide)))
 
     return decorate
 

@@ -5,6 +5,8 @@ Everywhere else it is the body of `embedding_bag` (embedding.py), which this one
 
 from __future__ import annotations
 
+import math
+
 import tenfold as tf
 from tenfold.dispatch.operators import composite
 from tenfold.nn.arguments import has_kernel, widened
@@ -40,18 +42,24 @@ def _parts(
 
 
 def maxima_of_bags(rows: Tensor, bags: Tensor, count: int) -> tuple[Tensor, Tensor]:
-    """Each bag's largest elements and their rows: of equal ones the first, which alone gets the gradient; nan where one is."""
+    """Each bag's largest elements and their rows: of equal ones the first, which alone gets the gradient.
+
+    Nothing is above NaN and NaN is above nothing, so it counts only where it comes first.
+    """
     L, D = rows.shape
     if L == 0:
         none = tf.full((count, D), -1, dtype=tf.int64, device=rows.device)
         return tf.zeros(count, D, dtype=rows.dtype, device=rows.device) * rows.sum(0), none
     index, values = bags.unsqueeze(1).expand(-1, D), rows.detach()
     largest = tf.zeros(count, D, dtype=rows.dtype, device=rows.device)
-    largest = largest.scatter_reduce(0, index, values, "amax", include_self=False)
     places = tf.arange(L, device=rows.device).unsqueeze(1).expand(-1, D)
-    holds = tf.eq(values, largest.gather(0, index)) | tf.isnan(values)
-    first = tf.full((count, D), L, dtype=tf.int64, device=rows.device)
-    first = first.scatter_reduce(0, index, tf.where(holds, places, L), "amin")
+    none = tf.full((count, D), L, dtype=tf.int64, device=rows.device)
+    leads = none.scatter_reduce(0, index, places, "amin").gather(0, index) == places
+    none_there = tf.isnan(values)
+    values = tf.where(none_there & leads, math.inf, tf.where(none_there, -math.inf, values))
+    largest = largest.scatter_reduce(0, index, values, "amax", include_self=False)
+    holds = tf.eq(values, largest.gather(0, index))
+    first = none.scatter_reduce(0, index, tf.where(holds, places, L), "amin")
     return tf.where(first < L, rows.gather(0, first.clamp_max(L - 1)), 0), tf.where(first < L, first, -1)
 
 

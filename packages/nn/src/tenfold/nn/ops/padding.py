@@ -92,7 +92,23 @@ def constant_pad_nd(input: Tensor, pad: Any, value: complex = 0) -> Tensor:
     padded_shape(input.shape, widths)
     if any(n > 0 for n in widths):
         require_value(value, input.dtype)
-    return constant_pad(input, widths, value) if any(widths) else input.clone()
+    for i, n in enumerate(input.shape[-1 : -1 - len(widths) // 2 : -1]):
+        if n + sum(min(0, w) for w in pair_of(widths, i)) < 0:
+            raise RuntimeError(
+                f"pad: narrow(): length must be non-negative: {pair_of(widths, i)} crops more than the {n} there are"
+            )
+    if max(widths, default=0) > 0:
+        return constant_pad(input, widths, value)
+    return cropped(input, widths).clone()
+
+
+def cropped(input: Tensor, widths: Sizes) -> Tensor:
+    """What negative widths leave of an input, as a view."""
+    for i in range(len(widths) // 2):
+        before, after = (max(0, -w) for w in pair_of(widths, i))
+        if before or after:
+            input = input.narrow(-1 - i, before, input.shape[-1 - i] - before - after)
+    return input
 
 
 @composite("padding", method=None)
@@ -128,10 +144,16 @@ def pad(input: Tensor, pad: Any, mode: str = "constant", value: float | None = N
             f"dimensions for input, but got: {list(input.shape)}"
         )
     _check_border(input.shape, widths, mode)
-    padded_shape(input.shape, widths)
+    if not any(padded_shape(input.shape, widths)[-count:]) and mode != "circular":
+        raise RuntimeError(f"pad: input {list(input.shape)} is too small: widths {list(widths)} leave nothing of it")
+    if mode == "circular":
+        input = input.contiguous()  # its result lies row by row
+    elif input.dtype is tf.bool:
+        kind = "reflection" if mode == "reflect" else "replication"
+        raise NotImplementedError(f"\"{kind}_pad{count}d\" not implemented for 'Bool'; convert with .to(tenfold.uint8)")
     if not any(widths):
-        return input.clone()
-    return border_pad(input.contiguous() if mode == "circular" else input, widths, mode)  # which PyTorch lays out row by row
+        return input.clone(memory_format=suggested_format(input._array))
+    return border_pad(input, widths, mode)
 
 
 @composite("padding", method=None)

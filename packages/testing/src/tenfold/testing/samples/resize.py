@@ -41,13 +41,14 @@ def _pad(make: Make) -> Iterator[Sample]:
     for shape, widths in WIDTHS:
         yield Sample(make(*shape), widths, note="empty" if 0 in shape else str(widths))
     yield Sample(make(2, 3), (1, 1), value=2, note="value")
-    for mode in ("reflect", "replicate", "circular"):
+    refused = make.dtype is tenfold.bool  # by what mirrors and repeats, as PyTorch's does
+    for mode in ("circular",) if refused else ("reflect", "replicate", "circular"):
         yield Sample(make(2, 4), (2, 1), mode, note=mode)
         yield Sample(make(1, 2, 3, 4), (1, 2, 0, 1), mode, note=f"{mode}, two dimensions")
         yield Sample(make(2, 3, 3, 3), (1, 0, 0, 1, 1, 1), mode, note=f"{mode}, three dimensions")
         yield Sample(make(2, 4), (-1, 1), mode, note=f"{mode}, cropped")
         yield Sample(make(0, 2, 4), (1, 1), mode, note=f"{mode}, empty batch")
-    yield Sample(make(2, 4, layout="transposed"), (2, 1), "reflect", note="strided memory")
+    yield Sample(make(2, 4, layout="transposed"), (2, 1), "circular" if refused else "reflect", note="strided memory")
 
 
 BORDERS = (

@@ -44,7 +44,10 @@ def bags(
     length, each, table, width, skipped, MODE: tl.constexpr, OFFSETS: tl.constexpr, ENDS: tl.constexpr, FACTORS: tl.constexpr,
     DOUBLE: tl.constexpr, BAGS: tl.constexpr, ROWS: tl.constexpr, BLOCK: tl.constexpr,
 ):  # fmt: skip
-    """MODE 0: sums, 1: means, 2: maxima with the table's rows that they come from, the first of equal ones; nan where one is."""
+    """MODE 0: sums, 1: means, 2: maxima with the table's rows that they come from, the first of equal ones.
+
+    NaN counts only where it comes first in its bag: nothing is above it, and it is above nothing.
+    """
     wide: tl.constexpr = tl.float64 if DOUBLE else tl.float32
     s = tl.program_id(0) * BAGS + tl.arange(0, BAGS)
     c = tl.program_id(1) * BLOCK + tl.arange(0, BLOCK)
@@ -55,6 +58,7 @@ def bags(
     many = tl.zeros([BAGS, ROWS], tl.int64)
     if MODE == 2:
         where = tl.full([BAGS, ROWS, BLOCK], -1, tl.int64)  # the index that it comes from
+        leads = tl.zeros([BAGS, ROWS], tl.int64) + length
     for start in range(0, tl.max(end - begin, 0), ROWS):
         row = begin[:, None] + start + tl.arange(0, ROWS)[None, :]
         t, kept, bad = indices_of_bag(index_ptr, row, row < end[:, None], table, skipped)
@@ -65,7 +69,9 @@ def bags(
             x = x * tl.load(factors_ptr + row, kept, other=0.0).to(wide)[:, :, None]
         many += kept.to(tl.int64)
         if MODE == 2:
-            better = mask & ((where < 0) | (x > total) | ((x != x) & (total == total)))
+            x = tl.where(x == x, x, float("-inf"))
+            better = mask & ((where < 0) | (x > total))
+            leads = tl.minimum(leads, tl.where(kept, row, length))
             total = tl.where(better, x, total)
             where = tl.where(better, row[:, :, None] + tl.zeros([BAGS, ROWS, BLOCK], tl.int64), where)
         else:
@@ -77,10 +83,16 @@ def bags(
     if MODE == 2:
         none = where < 0
         found = tl.max(tl.where(none, float("-inf"), total), 1)
-        broken = tl.max(tl.where(total != total, 1, 0), 1) != 0
-        holds = tl.where(broken[:, None, :], total != total, total == found[:, None, :]) & (none == 0)
+        holds = (total == found[:, None, :]) & (none == 0)
         first = tl.min(tl.where(holds, where, length), 1)
         some = mask & (first < length)
+        lead = tl.min(leads, 1)
+        t = tl.load(index_ptr + lead, lead < length, other=0).to(tl.int64)
+        x = tl.load(weight_ptr + t[:, None] * width + c[None, :], mask & (lead < length)[:, None], other=0.0).to(wide)
+        if FACTORS:
+            x = x * tl.load(factors_ptr + lead, lead < length, other=1.0).to(wide)[:, None]
+        broken = x != x
+        first = tl.where(broken, lead[:, None], first)
         found = tl.where(broken, float("nan"), tl.where(some, found, 0.0))
         tl.store(places_ptr + place, tl.load(index_ptr + tl.where(some, first, 0), some, other=-1).to(tl.int64), mask)
     else:

@@ -50,7 +50,8 @@ def channel_moments(
         lefts += x
         squares += x * x
     at = tl.program_id(1) * channels + c
-    tl.store(mean_ptr + at, mean + tl.sum(lefts, 0) / (end - first), c < channels)
+    left = tl.sum(lefts, 0) / (end - first)  # of an infinite mean no number
+    tl.store(mean_ptr + at, tl.where(left == left, mean + left, mean), c < channels)
     tl.store(square_ptr + at, tl.sum(squares, 0), c < channels)
 
 
@@ -81,7 +82,9 @@ def channel_norm(
         means = tl.load(means_ptr + k * channels + c[None, :], mask, other=0.0)
         squares = tl.load(squares_ptr + k * channels + c[None, :], mask, other=0.0)
         origin = tl.load(means_ptr + c, kept, other=0.0)  # of the first share, which all threads round alike
-        mean = origin + tl.sum(tl.where(mask, means - origin[None, :], 0.0) * number, 0) / count
+        offset = tl.sum(tl.where(mask, means - origin[None, :], 0.0) * number, 0) / count
+        plain = tl.sum(tl.where(mask, means, 0.0) * number, 0) / count  # of infinite ones
+        mean = tl.where(offset == offset, origin + offset, plain)
         apart = tl.where(mask, means - mean[None, :], 0.0)
         var = (tl.sum(squares, 0) + tl.sum(apart * apart * number, 0)) / count
     rstd = 1.0 / tl.sqrt(var + eps)

@@ -7,6 +7,7 @@ from typing import Any
 
 import tenfold
 from tenfold import Tensor
+from tenfold.as_torch.stand_ins._library.custom_ops import tensors
 
 CHECKS = ("test_schema", "test_autograd_registration", "test_faketensor", "test_aot_dispatch_dynamic")
 
@@ -47,17 +48,9 @@ def _copies(args: Sequence[Any], kwargs: dict[str, Any]) -> tuple[list[Any], dic
     return [copied(value) for value in args], {name: copied(value) for name, value in kwargs.items()}
 
 
-def _tensors(value: Any) -> Iterator[Tensor]:
-    if isinstance(value, Tensor):
-        yield value
-    elif isinstance(value, (list, tuple)):
-        for item in value:
-            yield from _tensors(item)
-
-
 def _named(op: Any, args: list[Any], kwargs: dict[str, Any]) -> Iterator[tuple[str, Tensor]]:
-    for name, value in op._bound(args, kwargs).arguments.items():
-        for tensor in _tensors(value):
+    for name, value in op._named(args, kwargs):
+        for tensor in tensors(value):
             yield name, tensor
 
 
@@ -70,7 +63,7 @@ def _declared(op: Any, args: list[Any], kwargs: dict[str, Any]) -> None:
     for (name, tensor), old in zip(given, before, strict=True):
         if name not in op._mutates_args and not tenfold.equal(old.nan_to_num(), tensor.detach().nan_to_num()):
             raise RuntimeError(f"Argument {name} is not defined as mutable but was mutated")
-        for returned in _tensors(result):
+        for returned in tensors(result):
             if returned.numel() and returned.untyped_storage().data_ptr() == tensor.untyped_storage().data_ptr():
                 raise RuntimeError(f"Argument {name} is not defined to alias output but was aliasing")
 
@@ -78,13 +71,15 @@ def _declared(op: Any, args: list[Any], kwargs: dict[str, Any]) -> None:
 def _differentiable(op: Any, args: list[Any], kwargs: dict[str, Any]) -> None:
     """A result depends on the arguments that ask for gradients, if it is of a kind that can."""
     asked = any(tensor.requires_grad for _, tensor in _named(op, args, kwargs))
-    results = [result for result in _tensors(op(*args, **kwargs)) if result.is_floating_point() or result.is_complex()]
+    results = [result for result in tensors(op(*args, **kwargs)) if result.is_floating_point() or result.is_complex()]
     if asked and results and not any(result.requires_grad for result in results):
         raise RuntimeError("the result does not depend on the arguments that require gradients: use register_autograd")
 
 
 def _without_numbers(op: Any, args: list[Any], kwargs: dict[str, Any]) -> None:
     """The function for tensors without numbers gives results of the same shapes, strides and dtypes."""
+    if "meta" not in op._kernels and op._schema is not None and op._schema.returns_nothing():
+        return
     if "meta" not in op._kernels:
         raise RuntimeError(
             f"There was no fake impl registered for {op!r}. This is necessary for torch.compile/export/fx tracing to work. "
@@ -97,10 +92,8 @@ def _without_numbers(op: Any, args: list[Any], kwargs: dict[str, Any]) -> None:
         return value.detach().to("meta") if isinstance(value, Tensor) else value
 
     with tenfold.no_grad():
-        real = list(_tensors(op(*args, **kwargs)))
-        fake = list(
-            _tensors(op._kernels["meta"](*map(on_meta, args), **{name: on_meta(value) for name, value in kwargs.items()}))
-        )
+        real = list(tensors(op(*args, **kwargs)))
+        fake = list(tensors(op._kernels["meta"](*map(on_meta, args), **{name: on_meta(value) for name, value in kwargs.items()})))
     if len(real) != len(fake):
         raise RuntimeError(f"the fake impl gives {len(fake)} tensors, the operator {len(real)}")
     for one, other in zip(real, fake, strict=True):
@@ -116,6 +109,6 @@ def _without_numbers(op: Any, args: list[Any], kwargs: dict[str, Any]) -> None:
 def _gradients(op: Any, args: list[Any], kwargs: dict[str, Any]) -> None:
     """The gradients can be computed, and the operator can be described without numbers."""
     _without_numbers(op, args, kwargs)
-    results = [result for result in _tensors(op(*args, **kwargs)) if result.requires_grad]
+    results = [result for result in tensors(op(*args, **kwargs)) if result.requires_grad]
     if op._backward is not None and results:
         tenfold.autograd.backward([result.sum() for result in results])

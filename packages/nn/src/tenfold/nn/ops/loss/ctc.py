@@ -47,8 +47,8 @@ def ctc_loss(
     _check(T, N, C, inputs, lengths, blank)
     _check_targets(targets, lengths, N, C)
     if has_kernel("fused_ctc", log_probs) and log_probs.dtype in (tf.float32, tf.float64):
-        sizes = [tf.tensor(n, dtype=tf.int64, device=log_probs.device) for n in (inputs, lengths)]
-        losses, _ = fused_ctc(log_probs, _padded(targets, lengths, N).to(log_probs.device), *sizes, blank, zero_infinity)
+        ends = [tf.tensor(n, dtype=tf.int64, device=log_probs.device) for n in (inputs, lengths)]
+        losses, _ = fused_ctc(log_probs, _padded(targets, lengths, N).to(log_probs.device), *ends, blank, zero_infinity)
     else:
         losses, _ = _forward(log_probs, _label_rows(targets, lengths, N), inputs, lengths, blank)
         losses = _as_of_logits(losses, log_probs, inputs, zero_infinity)

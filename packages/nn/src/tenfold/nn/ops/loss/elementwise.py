@@ -6,6 +6,8 @@ import math
 import warnings
 from typing import Any
 
+import numpy as np
+
 import tenfold as tf
 from tenfold.dispatch.accepted import Only
 from tenfold.dispatch.operators import composite
@@ -56,6 +58,12 @@ def _fused(
     return losses / weight.sum() if reduction == "mean" else losses
 
 
+def _passes(kind: str, input: Tensor, target: Tensor, weight: Tensor | None, reduction: str) -> bool:
+    """Whether `_fused` serves: unreduced losses of mixed layouts lie as those of operators do, which it does not know."""
+    mixed = reduction == "none" and input._array.strides != target._array.strides
+    return in_one_pass(kind, input, target, weight) and not (mixed and input._array.__class__ is np.ndarray)
+
+
 def _differences(name: str, input: Tensor, target: Tensor) -> Tensor:
     """input - target in their common dtype, which has to be a floating one; truth values are 0 and 1."""
     if input.dtype is not target.dtype or not input.dtype.is_floating_point:
@@ -88,10 +96,12 @@ def mse_loss(
     """
     reduction = reduction_of("mse_loss", size_average, reduce, reduction)
     input, target = _together("mse_loss", input, target)
-    if in_one_pass("square", input, target, weight):
+    if _passes("square", input, target, weight, reduction):
         return _fused("mse_loss", "square", input, target, weight, reduction)
-    difference = _differences("mse_loss", input, target)
-    return _weighted("mse_loss", difference * difference, weight, reduction)
+    difference = input - target if weight is not None else _differences("mse_loss", input, target)
+    # In half precision 2 d may be infinite, which PyTorch's gradient of a sum has as well, and that of a mean has not.
+    squares = difference * difference if reduction == "mean" else difference.square()
+    return _weighted("mse_loss", squares, weight, reduction)
 
 
 @composite("loss", method=None)
@@ -111,7 +121,7 @@ def l1_loss(
     """
     reduction = reduction_of("l1_loss", size_average, reduce, reduction)
     input, target = _together("l1_loss", input, target)
-    if in_one_pass("absolute", input, target, weight):
+    if _passes("absolute", input, target, weight, reduction):
         return _fused("l1_loss", "absolute", input, target, weight, reduction)
     return _weighted("l1_loss", (input - target).abs(), weight, reduction)
 
@@ -130,18 +140,20 @@ def smooth_l1_loss(
     input, target = _together("smooth_l1_loss", input, target)
     if not beta >= 0:
         raise RuntimeError(f"smooth_l1_loss does not support negative values for beta, got {beta}")
-    if in_one_pass("bent", input, target):
+    if _passes("bent", input, target, None, reduction):
         return _fused("smooth_l1_loss", "bent" if beta else "absolute", input, target, None, reduction, beta, 1.0)
-    d = _differences("smooth_l1_loss", input, target)
     if beta == 0.0:
-        return reduced(d.abs(), reduction)
-    return reduced(_square_then_straight(d, d.abs() >= beta, beta, 1.0), reduction)
+        return reduced((input - target).abs(), reduction)
+    d = _differences("smooth_l1_loss", widened(input), widened(target))
+    losses = _square_then_straight(d, d.abs() < beta, beta, 1.0)
+    return reduced(losses.to(tf.promote_types(input.dtype, target.dtype)), reduction)
 
 
-def _square_then_straight(d: Tensor, large: Tensor, bend: float, slope: float) -> Tensor:
-    """slope (|d| - bend / 2) for large differences, infinite ones among them, slope d^2 / (2 bend) for the others and NaN."""
-    inner = tf.where(large, 0, d)  # whose square has a finite slope everywhere
-    return tf.where(large, slope * (d.abs() - 0.5 * bend), 0.5 * slope / bend * inner * inner)
+def _square_then_straight(d: Tensor, small: Tensor, bend: float, slope: float) -> Tensor:
+    """slope (|d| - bend / 2) for large differences, infinite ones and NaN, slope d^2 / (2 bend) for the others."""
+    inner = d.nan_to_num() * small  # whose square has a finite slope everywhere, which lets NaN of a gradient through
+    slopes = tf.where(d.isnan(), d.detach(), slope)  # |NaN|'s slope would be 0
+    return tf.where(small, 0.5 * slope / bend * inner * inner, (d.abs() - 0.5 * bend) * slopes)
 
 
 @composite("loss", accepts={"input": "floating"}, method=None)
@@ -160,11 +172,11 @@ def huber_loss(
     if not delta > 0:
         raise RuntimeError(f"huber_loss does not support non-positive values for delta, got {delta}")
     input, target = _together("huber_loss", input, target)
-    if delta < math.inf and in_one_pass("bent", input, target, weight):
+    if delta < math.inf and _passes("bent", input, target, weight, reduction):
         _check_weight("huber_loss", input, weight)
         return fused_pointwise_loss(input, target, weight, None, "bent", float(delta), float(delta), divisor(input, reduction))
-    d = _differences("huber_loss", input, target)
-    losses = _square_then_straight(d, d.abs() >= delta, delta, delta) if delta < math.inf else 0.5 * d * d
+    d = _differences("huber_loss", widened(input), widened(target))
+    losses = _square_then_straight(d, d.abs() < delta, delta, delta) if delta < math.inf else 0.5 * d * d
     _check_weight("huber_loss", losses, weight)
     losses = losses.to(input.dtype)
     return reduced(losses if weight is None else losses * weight, reduction)

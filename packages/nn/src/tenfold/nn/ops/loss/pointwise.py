@@ -24,6 +24,13 @@ def _bent(d: Any, large: Any, bend: float, slope: float) -> Any:
     return tf.where(large, slope * (d.abs() - 0.5 * bend), 0.5 * slope / bend * d * d)
 
 
+def _bent_slope(d: Any, bend: float, slope: float) -> Any:
+    """NaN where d is, as a constant: there the slope of the slope is 0, times NaN of a gradient NaN."""
+    small = d.abs() < bend
+    constant = tf.where(d.isnan(), d.detach(), slope * d.sign())
+    return tf.where(small, 0.0, constant) + slope / bend * (d.nan_to_num() * small)
+
+
 def _hinged(x: Any, t: Any, p: Any, a: float, b: float) -> Any:
     rest = (a - x).clamp_min(0)
     return tf.where(t == 1, x, tf.where(t == -1, rest, x + rest))
@@ -87,7 +94,7 @@ LOSSES: dict[str, Formula] = {
 SLOPES: dict[str, Formula] = {
     "square": lambda x, t, p, a, b: 2 * (x - t),
     "absolute": lambda x, t, p, a, b: (x - t).sign(),
-    "bent": lambda x, t, p, a, b: tf.where((x - t).abs() >= a, b * (x - t).sign(), b / a * (x - t)),
+    "bent": lambda x, t, p, a, b: _bent_slope(x - t, a, b),
     "binary": lambda x, t, p, a, b: (x - t) / ((1 - x) * x).clamp_min(LEAST_VARIANCE),
     "logits": _slope_of_logits,
     "labels": _slope_of_logits,

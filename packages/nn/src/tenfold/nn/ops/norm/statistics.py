@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import tenfold as tf
 from tenfold.nn.arguments import widened
 from tenfold.tensor.tensor import Tensor
 
@@ -20,7 +21,7 @@ def centered_rows(x: Tensor, dims: Any) -> tuple[Tensor, Tensor]:
     mean = x.mean(dims, True)
     centered = x - mean
     left = centered.mean(dims, True)
-    return mean + left, centered - left
+    return tf.where(left.isnan(), mean, mean + left), centered - left  # an infinite mean leaves no number over
 
 
 def affine(x: Tensor, weight: Tensor | None, bias: Tensor | None, dtype: Any) -> Tensor:

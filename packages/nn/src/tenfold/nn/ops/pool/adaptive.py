@@ -11,6 +11,7 @@ import tenfold as tf
 from tenfold.dispatch.operators import composite
 from tenfold.dispatch.spellings import as_int
 from tenfold.nn.arguments import require_floating
+from tenfold.nn.ops.pool.laid import as_laid
 from tenfold.nn.ops.pool.windows import table_max
 from tenfold.tensor.tensor import Tensor
 
@@ -102,6 +103,11 @@ def _sizes(name: str, n: int, input: Tensor, output_size: Any) -> Sizes:
     return sizes
 
 
+def _maxima(n: int, input: Tensor, output_size: Any, return_indices: bool) -> Any:
+    found = adaptive_max_pool(input, _sizes(f"adaptive_max_pool{n}d", n, input, output_size))
+    return tuple(as_laid(r, input, n) for r in found) if return_indices else as_laid(found[0], input, n)
+
+
 @composite("pool", accepts={"input": "floating"}, method=None)
 def adaptive_avg_pool1d(input: Tensor, output_size: Any) -> Tensor:
     """Means over 1 dimension to the given size; None keeps a dimension. Shape: (N, C, L) or (C, L).
@@ -110,7 +116,7 @@ def adaptive_avg_pool1d(input: Tensor, output_size: Any) -> Tensor:
     >>> tenfold.op.adaptive_avg_pool1d(tenfold.arange(4.0).view(1, 4), 1)
     tensor([[1.5000]])
     """
-    return adaptive_avg_pool(input, _sizes("adaptive_avg_pool1d", 1, input, output_size))
+    return as_laid(adaptive_avg_pool(input, _sizes("adaptive_avg_pool1d", 1, input, output_size)), input, 1)
 
 
 @composite("pool", accepts={"input": "floating"}, method=None)
@@ -132,7 +138,7 @@ def adaptive_avg_pool3d(input: Tensor, output_size: Any) -> Tensor:
     >>> tenfold.op.adaptive_avg_pool3d(tenfold.arange(8.0).view(1, 2, 2, 2), 1)
     tensor([[[[3.5000]]]])
     """
-    return adaptive_avg_pool(input, _sizes("adaptive_avg_pool3d", 3, input, output_size))
+    return as_laid(adaptive_avg_pool(input, _sizes("adaptive_avg_pool3d", 3, input, output_size)), input, 3)
 
 
 @composite("pool", accepts={"input": "floating"}, method=None)
@@ -143,8 +149,7 @@ def adaptive_max_pool1d(input: Tensor, output_size: Any, return_indices: bool = 
     >>> tenfold.op.adaptive_max_pool1d(tenfold.arange(4.0).view(1, 4), 1)
     tensor([[3.]])
     """
-    result = adaptive_max_pool(input, _sizes("adaptive_max_pool1d", 1, input, output_size))
-    return tuple(result) if return_indices else result[0]
+    return _maxima(1, input, output_size, return_indices)
 
 
 @composite("pool", accepts={"input": "floating"}, method=None)
@@ -155,8 +160,7 @@ def adaptive_max_pool2d(input: Tensor, output_size: Any, return_indices: bool = 
     >>> tenfold.op.adaptive_max_pool2d(tenfold.arange(4.0).view(1, 2, 2), 1)
     tensor([[[3.]]])
     """
-    result = adaptive_max_pool(input, _sizes("adaptive_max_pool2d", 2, input, output_size))
-    return tuple(result) if return_indices else result[0]
+    return _maxima(2, input, output_size, return_indices)
 
 
 @composite("pool", accepts={"input": "floating"}, method=None)
@@ -167,5 +171,4 @@ def adaptive_max_pool3d(input: Tensor, output_size: Any, return_indices: bool = 
     >>> tenfold.op.adaptive_max_pool3d(tenfold.arange(8.0).view(1, 2, 2, 2), 1)
     tensor([[[[7.]]]])
     """
-    result = adaptive_max_pool(input, _sizes("adaptive_max_pool3d", 3, input, output_size))
-    return tuple(result) if return_indices else result[0]
+    return _maxima(3, input, output_size, return_indices)

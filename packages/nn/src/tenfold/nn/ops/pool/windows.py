@@ -13,6 +13,7 @@ from tenfold.dispatch.operators import composite
 from tenfold.nn.arguments import per_dim, require_floating
 from tenfold.nn.ops.conv.convolution import patches, spread_patches
 from tenfold.nn.ops.padding import constant_pad
+from tenfold.nn.ops.pool.laid import as_laid
 from tenfold.nn.window import Sizes, Window, mean_factors, window_over
 from tenfold.tensor.tensor import Tensor
 
@@ -196,6 +197,8 @@ def _max(name: str, n: int, input: Tensor, kernel: Any, stride: Any, padding: An
     require_floating(name, input, also="" if n == 1 and not both else "iu")
     sizes = _geometry(name, n, input, kernel, stride, padding, dilation, ceil)
     result = max_pool(input, *sizes, ceil)
+    if n == 1 and (both or (input.requires_grad and tf.is_grad_enabled())):  # else PyTorch has another kernel
+        result = as_laid(result[0], input, 1), as_laid(result[1], input, 1)
     if n == 3 and input.dim() == 4 and not input.is_contiguous():  # what a batch of one tells of how it lies in memory
         last = tf.channels_last_3d
         if input.unsqueeze(0).is_contiguous(memory_format=last):
@@ -212,9 +215,12 @@ def _avg(
     kernel, steps, pads, _ = _geometry(name, n, input, kernel, stride, padding, 1, ceil)
     if divisor == 0:
         raise RuntimeError(f"{name}: divisor must be not zero")
+    if n == 3 and any(size < k for size, k in zip(input.shape[-3:], kernel, strict=True)):
+        sizes = tuple(input.shape[-3:])
+        raise RuntimeError(f"{name}: input image {sizes} smaller than kernel size {kernel}, which padding does not help")
     if input._array.dtype.kind in "iu":
-        return _integer_means(input, kernel, steps, pads, ceil, count_pad, divisor)
-    return avg_pool(input, kernel, steps, pads, ceil, count_pad, divisor)
+        return as_laid(_integer_means(input, kernel, steps, pads, ceil, count_pad, divisor), input, n)
+    return as_laid(avg_pool(input, kernel, steps, pads, ceil, count_pad, divisor), input, n)
 
 
 def _integer_means(input: Tensor, kernel: Sizes, steps: Sizes, pads: Sizes, ceil: bool, count_pad: bool, divisor: Any) -> Tensor:
@@ -231,7 +237,7 @@ def _power_mean(n: int, input: Tensor, norm_type: Any, kernel: Any, stride: Any,
     return (tf.sign(means) * tf.relu(tf.abs(means)) * prod(kernel)).pow(1.0 / norm_type)
 
 
-@composite("pool", accepts={"input": "floating"}, method=None)
+@composite("pool", accepts={"input": "integer floating"}, method=None)
 def max_pool1d(
     input: Tensor,
     kernel_size: Any,
@@ -242,6 +248,8 @@ def max_pool1d(
     return_indices: bool = False,
 ) -> Any:
     """The largest element of each window, and with `return_indices` its index in the flattened plane; NaN wins.
+
+    Dtype: floating, with `return_indices` integers too.
 
     Shape: (N, C, L) or (C, L); stride None is the kernel's size. Raises: RuntimeError for sizes that do not fit.
 

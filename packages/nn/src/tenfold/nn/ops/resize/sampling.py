@@ -146,10 +146,11 @@ def _placed(x: Tensor, sizes: tuple[int, ...], axis: int, mode: str, padding_mod
         return at
     if padding_mode == "zeros" and len(sizes) == 3:  # outside lies what is not finite, as in PyTorch; in planes it is nan
         at = tf.where(at.isfinite(), at, -100.0)
-    return _inside(at, sizes[axis], padding_mode, align)
+    return _inside(at, sizes[axis], padding_mode, align, volume=len(sizes) == 3)
 
 
-def _inside(x: Tensor, size: int, padding_mode: str, align: bool) -> Tensor:
+def _inside(x: Tensor, size: int, padding_mode: str, align: bool, volume: bool = False) -> Tensor:
+    """The place that stands for one outside; for NaN, as in PyTorch on a CPU, the first one, of volumes the last one."""
     if padding_mode == "zeros":
         return x
     if padding_mode == "reflection":
@@ -157,7 +158,7 @@ def _inside(x: Tensor, size: int, padding_mode: str, align: bool) -> Tensor:
         x = _reflected(x, low, span) if span else tf.where(tf.isnan(x) | True, 0.0, x)
     # PyTorch's gradient is 0 on the border itself.
     with tf.no_grad():
-        clipped = tf.where(tf.isnan(x), 0.0, x).clamp(0, size - 1)
+        clipped = tf.where(tf.isnan(x), size - 1.0 if volume else 0.0, x).clamp(0, size - 1)
         free = (x > 0) & (x < size - 1)
     return tf.where(free, x, clipped)
 

@@ -178,6 +178,9 @@ def _cholesky(A: Any, upper: bool) -> Any:
         L = np.empty(A.shape, A.dtype)
         for place in np.ndindex(info.shape):
             L[place], info[place] = _one_cholesky(given[place])
+    pivots = linalg.diagonal(L)
+    if np.isnan(pivots).any():  # which OpenBLAS takes for positive, and LAPACK does not
+        info = np.where(info, info, np.where(np.isnan(pivots).any(-1), np.isnan(pivots).argmax(-1) + 1, 0).astype(info.dtype))
     return np.ascontiguousarray(L.conj().swapaxes(-1, -2)) if upper else L, info
 
 
@@ -219,10 +222,17 @@ def _cholesky_solution(A: Any, B: Any, upper: bool) -> Any:
     return _triangular(L.conj().swapaxes(-1, -2), _triangular(L, B, False, False), True, False)
 
 
+def _log_determinant(A: Any) -> Any:
+    sign, size = linalg.slogdet(A)
+    if A.dtype.kind == "f" and np.isnan(size).any():  # of which PyTorch's sign is 0
+        sign = np.where(np.isnan(size), A.dtype.type(0), sign)
+    return sign, size
+
+
 kernel(op.cholesky_solution, device="cpu")(checked(_cholesky_solution, "cholesky_solve"))
 kernel(op.cholesky_pair, device="cpu")(checked(_cholesky, "cholesky"))
 kernel(op.determinant, device="cpu")(checked(quiet(lambda A: linalg.det(A)), "det"))  # noqa: PLW0108 - the parameter's name is checked
-kernel(op.log_determinant, device="cpu")(checked(quiet(lambda A: tuple(linalg.slogdet(A))), "slogdet"))
+kernel(op.log_determinant, device="cpu")(checked(quiet(_log_determinant), "slogdet"))
 
 
 def _pinv(A: Any, atol: Any, rtol: Any, hermitian: bool) -> Any:

@@ -194,16 +194,11 @@ def _without_repeats(t: Any, subscripts: list[int]) -> tuple[Any, list[int]]:
         while subscripts.count(s) > 1:
             i = subscripts.index(s)
             j = subscripts.index(s, i + 1)
-            if t.shape[i] != t.shape[j] and 1 not in (t.shape[i], t.shape[j]):
+            if t.shape[i] != t.shape[j]:  # one of them 1, too: sizes broadcast among operands alone
                 raise RuntimeError(
                     f"einsum(): subscript {_name(s)} is repeated for an operand but the sizes don't match, "
                     f"{t.shape[j]} != {t.shape[i]}"
                 )
-            if t.shape[i] != t.shape[j]:
-                thin = i if t.shape[i] == 1 else j
-                t = t.squeeze(thin)
-                del subscripts[thin]
-                continue
             t = t.diagonal(dim1=i, dim2=j)
             del subscripts[j], subscripts[i]
             subscripts.append(s)
