@@ -1,5 +1,6 @@
 """The test case and the parameters of `torch.testing._internal.common_utils` against PyTorch's, a class of tests made on both."""
 
+# ruff: noqa: PT009, PT027 # the tests within are unittest's
 from __future__ import annotations
 
 import unittest
@@ -25,7 +26,12 @@ def _tests(library, module):
             self.assertEqual([x, 1], [x, 1])
 
         def test_refused(self):
-            for one, two in ((library.ones(2), library.zeros(2)), (library.ones(2), library.ones(2).double()), (1.0, 2.0), ("a", "b")):
+            for one, two in (
+                (library.ones(2), library.zeros(2)),
+                (library.ones(2), library.ones(2).double()),
+                (1.0, 2.0),
+                ("a", "b"),
+            ):
                 self.assertNotEqual(one, two)
                 with self.assertRaises(AssertionError):
                     self.assertEqual(one, two)
@@ -38,6 +44,8 @@ def _tests(library, module):
             self.assertEqual(library.rand(3), drawn, atol=0, rtol=0)
 
         def test_fails(self):
+            self.assertEqual({"a": library.ones(1), "b": "s"}, {"a": library.ones(1), "b": "s"})
+            self.assertEqual([{"a": library.float32}, None], [{"a": library.float32}, None])
             self.assertEqual({"a": library.ones(1)}, {"a": library.zeros(1)})
 
     return module.instantiate_parametrized_tests(Case)
@@ -51,4 +59,4 @@ def test_the_same_tests_pass():
         names = sorted(name for name in dir(case) if name.startswith("test_"))
         found.append((names, result.testsRun, [test.id().rpartition(".")[2] for test, _ in result.failures], result.errors))
     assert found[0] == found[1]
-    assert found[0][2] == ["test_fails"] and found[0][1] == 9
+    assert found[0][1:3] == (9, ["test_fails"])

@@ -64,7 +64,9 @@ class Scatter(Function):
     """`apply(devices, sizes or None, dim, tensor)`: a tensor's parts, one on each device."""
 
     @staticmethod
-    def forward(ctx: Any, target_gpus: Sequence[Any], chunk_sizes: Sequence[int] | None, dim: int, input: Tensor) -> tuple[Tensor, ...]:
+    def forward(
+        ctx: Any, target_gpus: Sequence[Any], chunk_sizes: Sequence[int] | None, dim: int, input: Tensor
+    ) -> tuple[Tensor, ...]:
         """The parts."""
         ctx.home, ctx.dim = input.device, dim
         return tuple(_own(one) for one in comm.scatter(input, target_gpus, chunk_sizes, dim))

@@ -1,4 +1,4 @@
-"""PyTorch's older path of `tenfold.func.functional_call`, and the context manager under it that libraries enter themselves."""
+"""PyTorch's older path of `tenfold.func.functional_call`, and the block under it that libraries enter themselves."""
 
 from __future__ import annotations
 
@@ -27,10 +27,11 @@ def functional_call(
 
 
 def _reparametrize_module(
-    module: Any, parameters_and_buffers: dict[str, Any], tie_weights: bool = False, strict: bool = False, stack_weights: bool = False
+    module: Any, parameters_and_buffers: dict[str, Any], tie_weights: bool = False, strict: bool = False,
+    stack_weights: bool = False,
 ) -> AbstractContextManager[None]:  # fmt: skip
     """A block in which `module` has the given tensors; PyTorch's private name.
 
-    `stack_weights` says in PyTorch in which order the tensors are put back, which no program can tell from what it finds after the block.
+    `stack_weights` says in PyTorch in which order the tensors are put back, which makes no difference afterwards.
     """
     return reparametrized(module, parameters_and_buffers, tie_weights=tie_weights, strict=strict)

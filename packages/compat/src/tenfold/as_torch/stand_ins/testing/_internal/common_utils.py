@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import importlib
 import itertools
 import random
 import sys
@@ -14,8 +15,6 @@ from typing import Any
 import numpy as np
 
 import tenfold
-from tenfold.autograd import gradcheck as gradcheck, gradgradcheck as gradgradcheck
-from tenfold.testing import assert_close, make_tensor as make_tensor
 
 IS_LINUX, IS_WINDOWS, IS_MACOS = sys.platform == "linux", sys.platform == "win32", sys.platform == "darwin"
 TEST_WITH_ROCM = TEST_WITH_ASAN = TEST_WITH_TSAN = TEST_WITH_UBSAN = TEST_WITH_TORCHDYNAMO = TEST_WITH_TORCHINDUCTOR = False
@@ -39,35 +38,48 @@ class TestCase(unittest.TestCase):
         exact_dtype: bool = True, exact_device: bool = False, exact_layout: bool = False, exact_stride: bool = False,
         exact_is_coalesced: bool = False,
     ) -> None:  # fmt: skip
-        """Equal numbers to a tolerance of their dtype, or equal objects; nan equals nan."""
-        if not _is_numeric(x) and not _is_numeric(y):
-            return super().assertEqual(x, y, msg)
-        x, y = _beside(x, y), _beside(y, x)
+        """Numbers equal to a tolerance of their dtype, objects by `==`, in containers of equal keys or length; nan equals nan."""
         if self.precision and atol is None and rtol is None:
             atol, rtol = self.precision, self.rel_tol
-        return assert_close(
-            x, y, rtol=rtol, atol=atol, equal_nan=equal_nan, check_dtype=exact_dtype, check_device=exact_device,
-            check_layout=exact_layout, check_stride=exact_stride, msg=None if msg is None or callable(msg) else str(msg),
-        )  # fmt: skip
+        told = None if msg is None or callable(msg) else str(msg)
+        options = {
+            "rtol": rtol, "atol": atol, "equal_nan": equal_nan, "check_dtype": exact_dtype, "check_device": exact_device,
+            "check_layout": exact_layout, "check_stride": exact_stride, "msg": told,
+        }  # fmt: skip
+        self._compare(x, y, told, options)
+
+    def _compare(self, x: Any, y: Any, msg: str | None, options: dict[str, Any]) -> None:
+        if isinstance(x, Mapping) and isinstance(y, Mapping):
+            assert set(x) == set(y), msg
+            for key in x:
+                self._compare(x[key], y[key], msg, options)
+        elif _is_sequence(x) and _is_sequence(y):
+            assert len(x) == len(y), msg
+            for one, other in zip(x, y):
+                self._compare(one, other, msg, options)
+        elif _is_numeric(x) or _is_numeric(y):
+            importlib.import_module("tenfold.testing").assert_close(_beside(x, y), _beside(y, x), **options)
+        else:
+            assert x == y, msg
 
     def assertNotEqual(self, x: Any, y: Any, msg: Any = None, **options: Any) -> None:  # type: ignore[override]
         """The opposite of `assertEqual`."""
-        with self.assertRaises(AssertionError, msg=msg):
-            self.assertEqual(x, y, msg, **options)
+        with self.assertRaises(AssertionError, msg=msg):  # noqa: PT027 # a test case of unittest's
+            self.assertEqual(x, y, msg, **options)  # noqa: PT009
+
+
+def _is_sequence(value: Any) -> bool:
+    return isinstance(value, Sequence) and not isinstance(value, (str, bytes))
 
 
 def _is_numeric(value: Any) -> bool:
-    if isinstance(value, Mapping):
-        return any(map(_is_numeric, value.values()))
-    if isinstance(value, Sequence) and not isinstance(value, (str, bytes)):
-        return any(map(_is_numeric, value))
-    return isinstance(value, (tenfold.Tensor, np.ndarray, np.generic, float, complex)) and not isinstance(value, tenfold.Size)
+    return isinstance(value, (tenfold.Tensor, np.ndarray, np.generic, float, complex))
 
 
 def _beside(value: Any, other: Any) -> Any:
-    """Numbers, arrays and lists become tensors where the other is one."""
+    """Arrays as tensors; numbers and lists too, of the other's dtype, where that is a tensor."""
     if isinstance(value, np.ndarray):
-        value = tenfold.from_numpy(value)
+        return tenfold.from_numpy(value)
     if isinstance(other, tenfold.Tensor) and isinstance(value, (int, float, complex, list, tuple, np.generic)):
         return tenfold.tensor(value, dtype=other.dtype, device=other.device)
     if isinstance(other, np.ndarray) and isinstance(value, (list, tuple)):
@@ -164,9 +176,16 @@ def _unchanged(test: Any) -> Any:
     return test
 
 
-slowTest = skipIfRocm = skipIfCrossRef = _unchanged  # noqa: N816 # PyTorch's names
+slowTest = skipIfRocm = skipIfCrossRef = _unchanged  # PyTorch's names
 
 
-def skipIfTorchDynamo(msg: str = "") -> Callable[[Any], Any]:  # noqa: N802 # PyTorch's name
+def skipIfTorchDynamo(msg: str = "") -> Callable[[Any], Any]:  # PyTorch's name
     """A decorator that skips nothing: nothing is compiled here."""
     return msg if callable(msg) else _unchanged  # type: ignore[return-value]
+
+
+def __getattr__(name: str) -> Any:
+    module = {"gradcheck": "tenfold.autograd", "gradgradcheck": "tenfold.autograd", "make_tensor": "tenfold.testing"}.get(name)
+    if module is None:
+        raise AttributeError(f"module 'torch.testing._internal.common_utils' has no attribute {name!r}")
+    return getattr(importlib.import_module(module), name)
