@@ -33,7 +33,7 @@ class TestCase(unittest.TestCase):
         """Seed all sources of random numbers."""
         set_rng_seed(SEED)
 
-    def assertEqual(  # type: ignore[override]
+    def assertEqual(
         self, x: Any, y: Any, msg: Any = None, *, atol: float | None = None, rtol: float | None = None, equal_nan: bool = True,
         exact_dtype: bool = True, exact_device: bool = False, exact_layout: bool = False, exact_stride: bool = False,
         exact_is_coalesced: bool = False,
@@ -168,7 +168,7 @@ def _bound(test: Any, given: dict[str, Any]) -> Any:
     def bound(self: Any) -> Any:
         return test(self, **given)
 
-    del bound.__wrapped__  # type: ignore[attr-defined] # pytest would read its parameters as fixtures
+    del bound.__wrapped__  # pytest would read its parameters as fixtures
     return bound
 
 
@@ -181,7 +181,7 @@ slowTest = skipIfRocm = skipIfCrossRef = _unchanged  # PyTorch's names
 
 def skipIfTorchDynamo(msg: str = "") -> Callable[[Any], Any]:  # PyTorch's name
     """A decorator that skips nothing: nothing is compiled here."""
-    return msg if callable(msg) else _unchanged  # type: ignore[return-value]
+    return msg if callable(msg) else _unchanged
 
 
 def __getattr__(name: str) -> Any:
