@@ -66,7 +66,7 @@ def reduced_mm(mat1: Any, mat2: Any, reduce: str) -> Tensor:
     if mat1.ndim != 2 or mat2.ndim != 2 or mat1.shape[1] != mat2.shape[0]:
         raise RuntimeError(f"sparse.mm: shapes {list(mat1.shape)} and {list(mat2.shape)} cannot be multiplied")
     if kind == "sum":
-        return tenfold.mm(mat1, mat2)  # type: ignore[no-any-return]
+        return tenfold.mm(mat1, mat2)
     stored = mat1.crow_indices().diff()
     if kind == "mean":
         return tenfold.mm(mat1, mat2) / stored.clamp(min=1).unsqueeze(1).to(mat2.dtype)  # type: ignore[no-any-return]
