@@ -4,6 +4,7 @@ from collections import OrderedDict, defaultdict, deque, namedtuple
 
 import pytest
 
+import tenfold
 from tenfold.utils import _pytree as ours
 
 torch = pytest.importorskip("torch")
@@ -36,3 +37,13 @@ def test_trees_that_fit_are_the_same(tree, other):
             return str(error).split(";")[0]
 
     assert outcome(ours) == outcome(theirs)
+
+
+def test_sizes_are_containers():
+    found = []
+    for library, pytree in ((tenfold, ours), (torch, theirs)):
+        size = library.ones(3, 4).shape
+        leaves, form = pytree.tree_flatten([size, 5])
+        made = pytree.tree_map(float, {"a": size})["a"]
+        found.append((leaves, repr(form), type(made), made, pytree.treespec_dumps(form)))
+    assert found[0] == found[1]

@@ -69,6 +69,18 @@ def test_the_old_path_says_so():
         stateless.functional_call(Net(), WEIGHTS, tenfold.ones(1, 1))
 
 
+def test_a_block_in_which_a_module_has_other_tensors():
+    net, weight = Net(), tenfold.tensor([[4.0]], requires_grad=True)
+    own = net.l1.weight
+    with nn.utils.stateless._reparametrize_module(net, {"l1.weight": weight, "buffer": tenfold.zeros(1)}) as entered:
+        assert entered is None
+        assert net.l1.weight is weight
+        (net(tenfold.ones(1, 1)) - net.l1.bias).sum().backward()
+    assert net.l1.weight is own
+    assert weight.grad.item() == 1
+    assert net.buffer.item() == 1
+
+
 def test_prefixes_are_taken_off():
     state = nn.Sequential(Net()).state_dict()
     nn.modules.utils.consume_prefix_in_state_dict_if_present(state, "0.")

@@ -291,3 +291,21 @@ def test_attention_refuses_keys_and_values_of_different_lengths() -> None:
         return lib.nn.MultiheadAttention(4, 2)(x, x, lib.ones(4, 2, 4))
 
     assert both(program) is AssertionError
+
+
+def test_operators_in_a_modules_class_are_called_without_the_module() -> None:
+    def program(lib: Any) -> Any:
+        class Net(lib.nn.Module):
+            convolve = lib.conv1d
+            act, join = lib.relu, lib.stack
+
+            def forward(self, x: Any) -> Any:
+                return self.join([self.act(self.convolve(x, weight=lib.ones(1, 1, 2))), x[..., 1:]])
+
+        class Same(Net):
+            pass
+
+        x = lib.tensor([[[1.0, -3.0, 4.0]]])
+        return Same()(x).tolist(), Net.act(x).tolist()
+
+    assert both(program)[1] == [[[1, 0, 4]]]

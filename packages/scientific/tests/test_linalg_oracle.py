@@ -191,3 +191,26 @@ def test_what_a_product_keeps_of_an_argument_that_is_written_later(name: str, sh
         except RuntimeError as error:
             found.append("modified by an inplace operation" in str(error))
     assert found[1] == found[0]
+
+
+SOLUTIONS: dict[str, Any] = {
+    "solve": lambda lib, a, b: lib.linalg.solve(a, b),
+    "solve_ex": lambda lib, a, b: lib.linalg.solve_ex(a, b)[0],
+    "solve_right": lambda lib, a, b: lib.linalg.solve(a, b.mT.contiguous(), left=False),
+    "solve_triangular": lambda lib, a, b: lib.linalg.solve_triangular(a, b, upper=True),
+    "solve_triangular_lower": lambda lib, a, b: lib.linalg.solve_triangular(a, b, upper=False),
+    "cholesky_solve": lambda lib, a, b: lib.cholesky_solve(b, a),
+    "lstsq": lambda lib, a, b: lib.linalg.lstsq(a, b).solution,
+    "svd": lambda lib, a, b: lib.svd(a)[2],
+}
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("batch", [(), (2,)])
+@pytest.mark.parametrize("name", SOLUTIONS)
+def test_solutions_lie_in_memory_as_lapack_leaves_them(name: str, batch: tuple[int, ...]) -> None:
+    rng = np.random.default_rng(0)
+    a, b = rng.standard_normal((*batch, 4, 4)) + 4 * np.eye(4), rng.standard_normal((*batch, 4, 3))
+    ours, theirs = (SOLUTIONS[name](lib, lib.from_numpy(a), lib.from_numpy(b)) for lib in (tenfold, torch))
+    assert ours.stride() == theirs.stride()
+    np.testing.assert_allclose(abs(ours.numpy()), abs(theirs.numpy()), rtol=1e-10)

@@ -111,3 +111,31 @@ def test_refusals_are_pytorchs(program, words):
     for t in (torch, tenfold):
         with pytest.raises(RuntimeError, match=words):
             program(t)
+
+
+@pytest.mark.parametrize("reduce", ["sum", "mean", "amax", "amin", "max", "min"])
+def test_what_becomes_of_a_rows_products(reduce):
+    """An empty row, and negative products, so that a 0 of no element would show."""
+    found = []
+    for t in (tenfold, torch):
+        a = t.tensor([[1.0, 0, 2], [0, 0, 0], [3, 4, 0], [0, -1, 0]], dtype=t.float64).to_sparse_csr().requires_grad_()
+        b = t.tensor([[1.0, -2], [3, 4], [5, -6]], dtype=t.float64, requires_grad=True)
+        made = t.sparse.mm(a, b, reduce)
+        (made * t.arange(8.0, dtype=t.float64).reshape(4, 2)).sum().backward()
+        found.append([made.tolist(), a.grad.to_dense().tolist(), b.grad.tolist()])
+    assert found[0] == found[1]
+
+
+@pytest.mark.parametrize(
+    "program",
+    [
+        lambda t: t.sparse.mm(matrix(t), t.ones(3, 2), "prod"),
+        lambda t: t.sparse.mm(matrix(t), t.ones(2, 2), "mean"),
+        lambda t: t.sparse.mm(matrix(t).to_sparse_csc(), t.ones(3, 2), "mean"),
+        lambda t: t.sparse.mm(matrix(t).to_dense(), t.ones(3, 2), reduce="amax"),
+    ],
+)
+def test_what_has_no_such_reduction(program):
+    for t in (tenfold, torch):
+        with pytest.raises(RuntimeError):
+            program(t)

@@ -28,6 +28,7 @@ from tenfold.vision.datasets import (
     FashionMNIST,
     ImageFolder,
     VisionDataset,
+    mnist,
 )
 from tenfold.vision.datasets.idx import read_idx
 
@@ -320,3 +321,16 @@ def test_the_plugin_says_which_api_it_was_written_for():
     from tenfold import vision_plugin as plugin
 
     assert plugin.TENFOLD_PLUGIN_API == 1
+
+
+def test_files_of_pictures_and_labels_are_read_by_themselves(tmp_path):
+    images, labels = np.arange(8, dtype="u1").reshape(2, 2, 2), np.array([3, 1], "u1")
+    for name, values in (("images", images), ("labels", labels)):
+        (tmp_path / name).write_bytes(idx_bytes(values))
+    assert mnist.read_image_file(tmp_path / "images").tolist() == images.tolist()
+    read = mnist.read_label_file(str(tmp_path / "labels"))
+    assert (read.tolist(), read.dtype) == ([3, 1], tenfold.int64)
+    with pytest.raises(TypeError, match="of uint8"):
+        mnist.read_image_file(tmp_path / "labels")
+    with pytest.raises(TypeError, match="of uint8"):
+        mnist.read_label_file(tmp_path / "images")

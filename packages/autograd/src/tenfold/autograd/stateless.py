@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from typing import Any
 
 from tenfold.ops.indexing.joining import stack
@@ -37,8 +37,13 @@ def functional_call(
     >>> functional_call(Scale(), {"w": tenfold.tensor([3.0])}, (tenfold.tensor([2.0]),))
     tensor([6.])
     """
-    given = _merged(parameter_and_buffer_dicts)
     arguments = () if args is None else args if isinstance(args, tuple) else (args,)
+    with reparametrized(module, _merged(parameter_and_buffer_dicts), tie_weights=tie_weights, strict=strict):
+        return module(*arguments, **(kwargs or {}))
+
+
+def reparametrized(module: Any, given: dict[str, Tensor], *, tie_weights: bool, strict: bool) -> AbstractContextManager[None]:
+    """For the length of a block, a module with other tensors in the place of its own, as `functional_call` calls it."""
     values: Iterable[Any] = given.values()
     for value in values:
         if value is not None and not isinstance(value, Tensor):
@@ -49,8 +54,7 @@ def functional_call(
         _check_names(module, complete, owners)
     for name in given.keys() - owners.keys():
         owners[name] = _place_for(module, name)
-    with _swapped(complete, owners, given):
-        return module(*arguments, **(kwargs or {}))
+    return _swapped(complete, owners, given)
 
 
 def _merged(dicts: Any) -> dict[str, Tensor]:

@@ -11,6 +11,7 @@ from collections import OrderedDict, defaultdict, deque, namedtuple
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any, NamedTuple
 
+from tenfold import Size
 from tenfold.utils._pytree_containers import (
     Context,
     _defaultdict_flatten,
@@ -391,3 +392,6 @@ for _type, _name, _functions in (
 ):
     register_pytree_node(_type, *_functions[:2], serialized_type_name=_name, flatten_with_keys_fn=_functions[2])
 BUILTIN_TYPES.update(SUPPORTED_NODES)
+register_pytree_node(  # what is made of its numbers anew may hold anything, and so is a plain tuple
+    Size, _tuple_flatten, _tuple_unflatten, serialized_type_name="torch.Size", flatten_with_keys_fn=_tuple_flatten_with_keys
+)

@@ -58,10 +58,11 @@ def _swapped(name: str) -> Any:
 
 
 def _divides(self: Tensor, other: Any) -> Any:
-    # As PyTorch: the reciprocal is rounded before it is multiplied.
-    if not isinstance(other, _OPERANDS):
+    # As PyTorch: the reciprocal is rounded before it is multiplied, by the other's `__rmul__` if need be.
+    try:
+        return OPERATORS["reciprocal"].fn(self) * other
+    except TypeError:
         return NotImplemented
-    return OPERATORS["reciprocal"].fn(self) * other
 
 
 def _inverts(self: Tensor) -> Tensor:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import warnings
 from collections import OrderedDict
 from collections.abc import Callable
+from types import FunctionType
 from typing import Any, ClassVar, NoReturn, Self
 
 from tenfold import Tensor
@@ -70,6 +71,12 @@ class Module(Traversal, HookRegistration, StateDict, Conversion):
         own["_modules"] = {}
         if self.call_super_init:
             super().__init__(*args, **kwargs)
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        super().__init_subclass__(**options)
+        for name, value in list(vars(cls).items()):
+            if isinstance(value, FunctionType) and hasattr(value, "op"):  # an operator is no method: PyTorch's are not bound
+                setattr(cls, name, staticmethod(value))
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         if self._hooked:

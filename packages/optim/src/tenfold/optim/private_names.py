@@ -10,8 +10,8 @@ import tenfold
 from tenfold import Tensor
 
 __all__ = [
-    "_default_to_fused_or_foreach", "_disable_dynamo_if_unsupported", "_get_scalar_dtype", "_get_value", "_stack_if_compiling",
-    "_to_scalar", "_use_grad_for_differentiable", "_view_as_real",
+    "_default_to_fused_or_foreach", "_disable_dynamo_if_unsupported", "_get_capturable_supported_devices", "_get_scalar_dtype",
+    "_get_value", "_stack_if_compiling", "_to_scalar", "_use_grad_for_differentiable", "_view_as_real",
 ]  # fmt: skip
 
 
@@ -56,6 +56,11 @@ def _get_scalar_dtype(is_fused: bool | None = None) -> Any:
 def _default_to_fused_or_foreach(params: list[Tensor], differentiable: bool, use_fused: bool = False) -> tuple[bool, bool]:
     """Whether (fused, foreach) is what tensors on these devices take unasked: neither."""
     return False, False
+
+
+def _get_capturable_supported_devices(supports_xla: bool = True) -> list[str]:
+    """The devices whose graphs may record a step with `capturable=True`."""
+    return ["cuda"]
 
 
 def _view_as_real(params: list[Tensor], *state_and_grads: list[Tensor]) -> None:

@@ -83,9 +83,13 @@ def spdiags(diagonals: Tensor, offsets: Tensor, shape: Any, layout: Any = None) 
     return made if layout in (None, tenfold.sparse_coo) else made.to_sparse(layout=layout)
 
 
-def mm(mat1: Any, mat2: Any) -> Any:
-    """Matrix product of a sparse matrix and a dense or sparse one: (M, K), (K, N) -> (M, N)."""
-    return tenfold.mm(mat1, mat2)
+def mm(mat1: Any, mat2: Any, reduce: str | None = None) -> Any:
+    """Matrix product of a sparse matrix and a dense or sparse one: (M, K), (K, N) -> (M, N).
+
+    `reduce` ("sum", "mean", "amax" or "amin") says what becomes of the products of a row's stored elements, of a matrix of layout
+    sparse_csr and a dense one; where a row stores none, the result is 0.
+    """
+    return tenfold.mm(mat1, mat2) if reduce is None else products.reduced_mm(mat1, mat2, reduce)
 
 
 def addmm(mat: Any, mat1: Any, mat2: Any, *, beta: Any = 1.0, alpha: Any = 1.0) -> Any:

@@ -53,6 +53,34 @@ def mm(input: Any, mat2: Any) -> Any:
     return _sparse_times(_matrix(input), _matrix(mat2)) if isinstance(mat2, SparseTensor) else _times(_matrix(input), mat2)
 
 
+def reduced_mm(mat1: Any, mat2: Any, reduce: str) -> Tensor:
+    """What `tenfold.sparse.mm` makes of a row's products other than their sum; of equal extremes the first has the gradient."""
+    if mat1.layout is not tenfold.sparse_csr or mat2.layout is not tenfold.strided:
+        raise RuntimeError(
+            f"sparse.mm: reduce={reduce!r} is for a matrix of layout torch.sparse_csr and a dense one, got {mat1.layout} and "
+            f"{mat2.layout}; call .to_sparse_csr() on the first or .to_dense() on the second"
+        )
+    kind = {"max": "amax", "min": "amin"}.get(reduce, reduce)
+    if kind not in ("sum", "mean", "amax", "amin"):
+        raise RuntimeError(f"sparse.mm: reduce is 'sum', 'mean', 'amax' or 'amin', got {reduce!r}")
+    if mat1.ndim != 2 or mat2.ndim != 2 or mat1.shape[1] != mat2.shape[0]:
+        raise RuntimeError(f"sparse.mm: shapes {list(mat1.shape)} and {list(mat2.shape)} cannot be multiplied")
+    if kind == "sum":
+        return tenfold.mm(mat1, mat2)
+    stored = mat1.crow_indices().diff()
+    if kind == "mean":
+        return tenfold.mm(mat1, mat2) / stored.clamp(min=1).unsqueeze(1).to(mat2.dtype)  # type: ignore[no-any-return]
+    row = tenfold.repeat_interleave(tenfold.arange(len(stored), device=mat2.device), stored)
+    terms = mat1.values().unsqueeze(1) * mat2[mat1.col_indices()]  # (stored elements, N)
+    places = row.unsqueeze(1).expand(terms.shape)
+    bounds = terms.new_zeros(mat1.shape[0], mat2.shape[1]).scatter_reduce(0, places, terms.detach(), kind, include_self=False)
+    count = len(terms)
+    number = tenfold.arange(count, device=mat2.device).unsqueeze(1).expand(terms.shape)
+    found = tenfold.where(terms.detach() == bounds.gather(0, places), number, count)
+    first = found.new_full(bounds.shape, count).scatter_reduce(0, places, found, "amin")
+    return tenfold.cat([terms, terms.new_zeros(1, terms.shape[1])]).gather(0, first)
+
+
 @knows("mv")
 def mv(input: Any, vec: Any) -> Tensor:
     """Matrix times vector."""

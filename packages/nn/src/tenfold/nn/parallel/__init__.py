@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from tenfold.nn.parallel import comm as comm
 from tenfold.nn.parallel.data_parallel import DataParallel as DataParallel, data_parallel as data_parallel
 from tenfold.nn.parallel.distributed import DistributedDataParallel as DistributedDataParallel
 from tenfold.nn.parallel.parallel_apply import parallel_apply as parallel_apply

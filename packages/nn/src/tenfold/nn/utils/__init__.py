@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from importlib import import_module
+from typing import Any
+
 from tenfold.nn.utils import parametrizations, parametrize, prune, rnn
 from tenfold.nn.utils.clip_grad import (
     clip_grad_norm,
@@ -46,3 +49,9 @@ __all__ = [
     "vector_to_parameters",
     "weight_norm",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    if name == "stateless":  # loads `tenfold.func`, which `import tenfold.nn` does not need
+        return import_module("tenfold.nn.utils.stateless")
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

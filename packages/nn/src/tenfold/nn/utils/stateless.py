@@ -1,10 +1,12 @@
-"""PyTorch's older path of `tenfold.func.functional_call`."""
+"""PyTorch's older path of `tenfold.func.functional_call`, and the block under it that libraries enter themselves."""
 
 from __future__ import annotations
 
 import warnings
+from contextlib import AbstractContextManager
 from typing import Any
 
+from tenfold.autograd.stateless import reparametrized
 from tenfold.func import functional_call as _functional_call
 
 __all__ = ["functional_call"]
@@ -22,3 +24,14 @@ def functional_call(
         stacklevel=2,
     )
     return _functional_call(module, parameters_and_buffers, args, kwargs, tie_weights=tie_weights, strict=strict)
+
+
+def _reparametrize_module(
+    module: Any, parameters_and_buffers: dict[str, Any], tie_weights: bool = False, strict: bool = False,
+    stack_weights: bool = False,
+) -> AbstractContextManager[None]:  # fmt: skip
+    """A block in which `module` has the given tensors; PyTorch's private name.
+
+    `stack_weights` says in PyTorch in which order the tensors are put back, which makes no difference afterwards.
+    """
+    return reparametrized(module, parameters_and_buffers, tie_weights=tie_weights, strict=strict)

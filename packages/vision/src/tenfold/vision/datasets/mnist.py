@@ -8,12 +8,30 @@ import string
 from pathlib import Path
 from typing import Any, ClassVar
 
+import tenfold
+from tenfold import Tensor
 from tenfold.data.archive import extract_archive
 from tenfold.data.download import alone_in, download_from, download_url
 from tenfold.vision.datasets.idx import read_idx
 from tenfold.vision.datasets.vision import Transform, VisionDataset
 
 DIGIT_NAMES = ["zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine"]
+
+
+def read_image_file(path: str | os.PathLike[str]) -> Tensor:
+    """The pictures of a file in MNIST's format, (N, H, W) of uint8."""
+    images = read_idx(Path(path))
+    if images.dtype is not tenfold.uint8 or images.ndim != 3:
+        raise TypeError(f"read_image_file: {path} should hold (N, H, W) of uint8, got {tuple(images.shape)} of {images.dtype}")
+    return images
+
+
+def read_label_file(path: str | os.PathLike[str]) -> Tensor:
+    """The labels of a file in MNIST's format, (N,) of int64."""
+    labels = read_idx(Path(path))
+    if labels.dtype is not tenfold.uint8 or labels.ndim != 1:
+        raise TypeError(f"read_label_file: {path} should hold (N,) of uint8, got {tuple(labels.shape)} of {labels.dtype}")
+    return labels.long()
 
 
 class MNIST(VisionDataset):

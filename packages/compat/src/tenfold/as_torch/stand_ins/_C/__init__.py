@@ -169,6 +169,8 @@ def __getattr__(name: str) -> Any:
         return importlib.import_module("tenfold.linalg").LinAlgError
     if name in ("is_grad_enabled", "is_autocast_enabled", "default_generator", "_set_deterministic_algorithms"):
         return getattr(tenfold, name)
+    if name == "_get_cudnn_enabled":
+        return lambda: tenfold.backends.cudnn.enabled
     if name == "_set_grad_enabled":
         return tenfold.set_grad_enabled
     if name == "_get_deterministic_algorithms":

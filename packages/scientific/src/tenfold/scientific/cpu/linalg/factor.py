@@ -116,11 +116,16 @@ def _zero_pivot(a: Any) -> int:
     return int(factor(a, True)[2]) or 1
 
 
+def _by_columns(x: Any) -> Any:
+    """The same, column by column in memory, as LAPACK leaves solutions: programs view their transposes in other shapes."""
+    return np.ascontiguousarray(x.swapaxes(-1, -2)).swapaxes(-1, -2)
+
+
 def _solve(A: Any, B: Any) -> Any:
     if A.dtype != B.dtype or not A.shape[-2] == A.shape[-1] == B.shape[-2]:
         raise ValueError("operands do not fit")
     try:
-        return linalg.solve(A, B), _info(A)
+        return _by_columns(linalg.solve(A, B)), _info(A)
     except linalg.LinAlgError:
         pass
     info, result = _info(A), np.empty(B.shape, B.dtype)
@@ -130,7 +135,7 @@ def _solve(A: Any, B: Any) -> Any:
         except linalg.LinAlgError:
             info[place] = _zero_pivot(A[place])
             result[place] = np.nan
-    return result, info
+    return _by_columns(result), info
 
 
 def _triangular(A: Any, B: Any, upper: bool, unitriangular: bool) -> Any:
@@ -146,7 +151,7 @@ def _triangular(A: Any, B: Any, upper: bool, unitriangular: bool) -> Any:
         X = linalg.solve(T, B)
     except linalg.LinAlgError:
         X = _substituted(T, B)
-    return X if upper else np.ascontiguousarray(X[..., ::-1, :])
+    return _by_columns(X if upper else X[..., ::-1, :])
 
 
 def _substituted(U: Any, B: Any) -> Any:

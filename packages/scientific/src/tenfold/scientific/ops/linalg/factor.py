@@ -138,7 +138,7 @@ def svd(input: Tensor, some: bool = True, compute_uv: bool = True) -> Any:
         (M, N), S = input.shape[-2:], linalg_svdvals(input)
         return return_types.svd(input.new_zeros(*input.shape[:-2], M, M), S, input.new_zeros(*input.shape[:-2], N, N))
     U, S, Vh = _svd_triple(input, not some)
-    return return_types.svd(U, S, Vh.mH)
+    return return_types.svd(U, S, Vh.mH.contiguous())
 
 
 # Eigenvalues

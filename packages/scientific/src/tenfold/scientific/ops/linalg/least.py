@@ -134,7 +134,7 @@ def linalg_lstsq(A: Tensor, B: Tensor, rcond: Any = None, *, driver: str | None 
     A, columns = same_batch(name, A, columns)
     if driver == "gels":
         _require_full_rank(A)
-    solution = linalg_pinv(A, rtol=None if driver == "gels" else rcond).matmul(columns)
+    solution = columns.mT.matmul(linalg_pinv(A, rtol=None if driver == "gels" else rcond).mT).mT  # by columns, as LAPACK's
     rank, values = _rank_and_values(A, rcond, driver)
     residuals = (solution.real if A.dtype.is_complex else solution).reshape(-1).narrow(0, 0, 0)
     M, N = A.shape[-2:]

@@ -50,7 +50,7 @@ def _decomposed(x: Any, q: int, niter: int) -> tuple[Any, Any, Any]:
     _check("svd_lowrank", x, q, niter)
     Q = _basis(x, q, niter)
     U, S, Vh = op.linalg_svd(Q.mH.matmul(x), full_matrices=False)
-    return Q.matmul(U), S, Vh.mH
+    return Q.matmul(U), S, Vh.mH.contiguous()
 
 
 @composite("linalg", method=None, random=True)
