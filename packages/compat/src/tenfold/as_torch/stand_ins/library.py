@@ -94,8 +94,13 @@ def _declare(qualname: str, schema: str) -> None:
 def define(qualname: Any, schema: str, declaration: str = "", *, lib: Any = None, tags: Any = ()) -> Any:
     """Declare an operator, whose functions come by `impl`; of a `Library` a decorator of its function for all devices."""
     if isinstance(qualname, Library):
-        name = qualname.define(schema + declaration)
-        return lambda function: qualname.impl(name, function, "CompositeExplicitAutograd") or function
+        library, name = qualname, qualname.define(schema + declaration)
+
+        def attach(function: Any) -> Any:
+            library.impl(name, function, "CompositeExplicitAutograd")
+            return function
+
+        return attach
     return _declare(qualname, qualname + schema)
 
 
