@@ -266,7 +266,7 @@ def test_group_norm(shape: Any, groups: int, affine: bool, dtype: Any) -> None:
 @pytest.mark.parametrize("reduction", ["none", "mean", "sum"])
 @pytest.mark.parametrize("shape", [(7, 5), (4, 5, 3), (2, 5, 3, 2), (5,)])
 def test_losses(shape: Any, reduction: str, weighted: bool, dtype: Any) -> None:
-    loss = load("loss")
+    loss = load("loss.classes")
     weight = torch.rand(5, dtype=dtype) if weighted else None
     target = torch.tensor(3) if len(shape) == 1 else torch.randint(0, 5, shape[:1] + shape[2:])
     for smoothing, ignored in ((0.0, -100), (0.1, 2), (0.0, 2)):
@@ -285,7 +285,7 @@ def test_losses(shape: Any, reduction: str, weighted: bool, dtype: Any) -> None:
 
 
 def test_losses_at_the_edges() -> None:
-    loss = load("loss")
+    loss = load("loss.classes")
     x, empty = np.zeros((2, 3)), np.zeros((0, 3))
     none = np.zeros(0, np.int64)
     assert np.isnan(loss.fused_cross_entropy(x, np.array([1, 1]), None, 1, 0.0, "mean")[0])
