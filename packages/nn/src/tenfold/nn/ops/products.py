@@ -72,7 +72,7 @@ def _int_mm(input: Tensor, mat2: Tensor) -> Tensor:
     >>> import tenfold
     >>> x = tenfold.full((1, 2), 100, dtype=tenfold.int8)
     >>> tenfold._int_mm(x, x.t())
-    tensor([[20000]], dtype=torch.int32)
+    tensor([[20000]], dtype=tenfold.int32)
     """
     check_whole(input._array, mat2._array)
     wide = tf.float32 if input.size(1) <= EXACT else tf.float64
