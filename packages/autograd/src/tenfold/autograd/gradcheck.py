@@ -26,9 +26,9 @@ def gradcheck(
     """Whether the gradients of `func` agree with central differences (f(x + eps) - f(x - eps)) / (2 eps).
 
     Every entry of the Jacobian is compared, |analytical - numerical| <= atol + rtol * |numerical|; `fast_mode` compares
-    its product with random vectors on both sides instead, which takes two calls for each input. Inputs that require
-    gradients should be float64 or complex128. `nondet_tol` bounds the difference between two backward passes;
-    `check_undefined_grad` also tries results that get no incoming gradient; `check_batched_grad` compares vmap's. Of
+    its product with random vectors on both sides instead, which takes two calls for each input and, of many entries, lets more
+    pass. Inputs that require gradients should be float64 or complex128. `nondet_tol` bounds the difference between two backward
+    passes; `check_undefined_grad` also tries results that get no incoming gradient; `check_batched_grad` compares vmap's. Of
     sparse inputs all elements are varied, or with `masked` those that are stored.
 
     Raises RuntimeError that locates the greatest disagreement (or returns False with `raise_exception=False`), ValueError

@@ -152,7 +152,9 @@ class Problem:
         terms = self.gradient(incoming)[number] * direction
         length = max(float(np.linalg.norm(direction)), 1.0)  # the step is of length eps, as PyTorch's, not each part of it
         numerical = length * float(self.difference(place, direction / length) @ joined_arrays(incoming))
-        limit = self.atol + self.rtol * max(abs(numerical), float(np.abs(terms).sum()))
+        # Each entry of the Jacobian may be off by atol, as in PyTorch: of many entries that is much.
+        entries = float(np.abs(incoming[output]).sum() * np.abs(direction).sum())
+        limit = max(self.atol * max(entries, 1.0), self.rtol * max(abs(numerical), float(np.abs(terms).sum())))
         if not abs(terms.sum() - numerical) <= limit:
             raise GradcheckError(
                 f"Jacobian mismatch for output {output} with respect to input {place}, multiplied by random vectors on both "
