@@ -172,3 +172,15 @@ def test_the_default_dtype_counts():
     finally:
         tenfold.set_default_dtype(tenfold.float32)
     assert (i / 2).dtype is tenfold.float32
+
+
+@pytest.mark.parametrize("dtype", ["bfloat16", "float16"])
+def test_numbers_that_half_precision_holds_are_met_in_it(dtype):
+    """Nothing wide is kept for the gradient, and the node is the operator's own; what does not fit is met in float32."""
+    x = tenfold.ones(4, dtype=getattr(tenfold, dtype), requires_grad=True)
+    for call, number in ((lambda y: y * 0.125, 0.125), (lambda y: y / 8.0, 0.125), (lambda y: y * -2, -2.0)):
+        out = call(x)
+        assert out.grad_fn.name() in ("MulBackward0", "DivBackward0")
+        (slope,) = tenfold.autograd.grad(out.sum(), x)
+        assert slope.dtype is out.dtype is x.dtype
+        assert out.tolist() == slope.tolist() == [number] * 4

@@ -103,3 +103,12 @@ def test_second_derivatives_are_those_of_the_formula():
     step[2, 0, 1] = 1e-6
     moved = [slopes((x + sign * step).detach().requires_grad_())[1, 0, 2].item() for sign in (1, -1)]
     assert second[2, 0, 1].item() == pytest.approx((moved[0] - moved[1]) / 2e-6, rel=1e-4)
+
+
+def test_refusals_are_said_of_the_loss():
+    labels = [[3, 1], [1, 2]]
+    for library in (tenfold, torch):
+        with pytest.raises(RuntimeError, match="log_probs tensor must not be empty"):
+            library.nn.functional.ctc_loss(library.zeros(0, 2, 4), library.tensor(labels), (0, 0), (2, 2))
+    with pytest.raises(RuntimeError, match=r"ctc_loss: Expected labels of targets to be from 0 to 3.* got 9"):
+        tenfold.nn.functional.ctc_loss(tenfold.zeros(5, 2, 4), tenfold.tensor([[9, 1], [1, 2]]), (5, 5), (2, 2))

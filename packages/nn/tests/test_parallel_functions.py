@@ -58,5 +58,14 @@ def test_plain_forms_write_where_they_are_told():
     assert comm.broadcast(tenfold.ones(2), out=[out[0]])[0] is out[0]
     with pytest.raises(RuntimeError, match="exactly one of 'devices' and 'out'"):
         comm.broadcast(tenfold.ones(2))
-    with pytest.raises(ValueError, match="one shape"):
+    with pytest.raises(ValueError, match="input 1 has invalid size"):
         comm.reduce_add([tenfold.ones(2), tenfold.ones(3)])
+    for refused in (comm.reduce_add, comm.gather):
+        with pytest.raises(RuntimeError, match="at least one tensor"):
+            refused([])
+    with pytest.raises(RuntimeError, match="at least one device"):
+        comm.scatter(tenfold.ones(2), [])
+    with pytest.raises(RuntimeError, match="expected 2 chunk sizes"):
+        comm.scatter(tenfold.ones(6), CPU, [6])
+    with pytest.raises(RuntimeError, match="must not be specified"):
+        comm.gather(out, destination=-1, out=out[0])

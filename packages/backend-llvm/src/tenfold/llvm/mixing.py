@@ -92,13 +92,16 @@ class Mixer:
         wrap, back = RUNTIME["wrap"], not kernel.bool_result
 
         def beside(a: Any, b: Any) -> Any:
-            x = a._array
-            if rounds:
+            x, recorded = a._array, a._node is not None
+            if rounds or recorded:
                 rounded = _rounded(struct.pack("d", b), half)
-                if self.in_place or a._node is not None:
+                if recorded and (rounds or float(rounded._array) == b):  # nothing wide is to be kept for the gradient
+                    return function(a, rounded)
+            if rounds:
+                if self.in_place:
                     return function(a, rounded)
                 b = float(rounded._array)
-            if x.size >= COMPILED_FROM and a._node is None:
+            if x.size >= COMPILED_FROM and not recorded:
                 made = kernel.serve((x, b), None)
                 if made is not NotImplemented:
                     return wrap(made, a._key)

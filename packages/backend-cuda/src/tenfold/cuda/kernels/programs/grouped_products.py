@@ -31,6 +31,18 @@ def slice_of(offs_ptr, tile, groups, size, ROWS: tl.constexpr, GROUPS: tl.conste
     return group, first, last
 
 
+@triton.jit
+def steps(first, second, UNIT: tl.constexpr, ALIGNED: tl.constexpr):
+    """Two steps in memory, as the compiler is to know them: 1 for the one that UNIT names, multiples of 16 where it is so."""
+    if ALIGNED:
+        first, second = sixteens(first), sixteens(second)
+    if UNIT == 1:
+        first = 1
+    if UNIT == 2:
+        second = 1
+    return first, second
+
+
 def grouped_rows(
     out_ptr, a_ptr, b_ptr, offs_ptr, groups, size, inner, columns, a_m, a_k, b_g, b_k, b_n, o_m, o_n, A_UNIT: tl.constexpr,
     B_UNIT: tl.constexpr, O_UNIT: tl.constexpr, ALIGNED: tl.constexpr, PRECISION: tl.constexpr, GROUPS: tl.constexpr,
@@ -42,21 +54,10 @@ def grouped_rows(
     its columns (1) or its rows (2). ALIGNED: all else lies at multiples of 16 elements.
     """
     if ALIGNED:
-        inner, columns = sixteens(inner), sixteens(columns)
-        a_m, a_k, o_m, o_n = sixteens(a_m), sixteens(a_k), sixteens(o_m), sixteens(o_n)
-        b_g, b_k, b_n = sixteens(b_g), sixteens(b_k), sixteens(b_n)
-    if A_UNIT == 1:
-        a_k = 1
-    if A_UNIT == 2:
-        a_m = 1
-    if B_UNIT == 1:
-        b_k = 1
-    if B_UNIT == 2:
-        b_n = 1
-    if O_UNIT == 1:
-        o_n = 1
-    if O_UNIT == 2:
-        o_m = 1
+        inner, columns, b_g = sixteens(inner), sixteens(columns), sixteens(b_g)
+    a_k, a_m = steps(a_k, a_m, A_UNIT, ALIGNED)
+    b_k, b_n = steps(b_k, b_n, B_UNIT, ALIGNED)
+    o_n, o_m = steps(o_n, o_m, O_UNIT, ALIGNED)
     group, first, last = slice_of(offs_ptr, tl.program_id(0), groups, size, ROWS, GROUPS)
     m = first + tl.arange(0, ROWS)
     n = tl.program_id(1) * COLUMNS + tl.arange(0, COLUMNS)
@@ -80,15 +81,8 @@ def grouped_sums(
     """out[g] = a[:, slice g] @ b[slice g]; program (tile of rows, tile of columns, g). UNIT, ALIGNED as in `grouped_rows`."""
     if ALIGNED:
         rows, columns = sixteens(rows), sixteens(columns)
-        a_m, a_k, b_k, b_n = sixteens(a_m), sixteens(a_k), sixteens(b_k), sixteens(b_n)
-    if A_UNIT == 1:
-        a_k = 1
-    if A_UNIT == 2:
-        a_m = 1
-    if B_UNIT == 1:
-        b_k = 1
-    if B_UNIT == 2:
-        b_n = 1
+    a_k, a_m = steps(a_k, a_m, A_UNIT, ALIGNED)
+    b_k, b_n = steps(b_k, b_n, B_UNIT, ALIGNED)
     g = tl.program_id(2)
     m = tl.program_id(0) * ROWS + tl.arange(0, ROWS)
     n = tl.program_id(1) * COLUMNS + tl.arange(0, COLUMNS)

@@ -71,6 +71,8 @@ def _lengths(what: str, lengths: Any) -> list[int]:
 
 
 def _check(T: int, N: int, C: int, inputs: list[int], lengths: list[int], blank: int) -> None:
+    if not T * N * C:
+        raise RuntimeError(f"ctc_loss: log_probs tensor must not be empty, got shape {[T, N, C]}")
     if not 0 <= blank < C:
         raise RuntimeError(f"ctc_loss: blank must be in label range, got {blank} for {C} classes")
     if len(inputs) != N or len(lengths) != N:
@@ -134,7 +136,12 @@ def _forward(
     log_probs: Tensor, labels: list[list[int]], inputs: list[int], lengths: list[int], blank: int
 ) -> tuple[Tensor, list[Tensor]]:
     """(N,) losses, and of every step that some sample has alpha, (N, width), of all samples at once."""
-    T, N, _ = log_probs.shape
+    T, N, C = log_probs.shape
+    wrong = [label for row in labels for label in row if not 0 <= label < C]
+    if wrong:
+        raise RuntimeError(
+            f"ctc_loss: Expected labels of targets to be from 0 to {C - 1}, the classes of log_probs, but got {wrong[0]}"
+        )
     width = 2 * max(lengths, default=0) + 1
     device, never = log_probs.device, float("-inf")
     paths, may_skip = _paths(labels, width, blank, device)
