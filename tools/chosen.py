@@ -10,7 +10,7 @@ from pathlib import Path
 from workspace import Package, distribution_name, packages, siblings
 
 # Of the session on a GPU: the tests that come first, those that need none, and how long a part may take.
-GPU_FIRST = ("gpu", "device", "launch", "names")
+GPU_FIRST = ("gpu", "networks", "device", "launch", "names")
 WITHOUT_GPU = ("aot", "availability", "resources", "stub")
 GPU_PART_S = 600
 CUDA_TESTS = Path(__file__).resolve().parent.parent / "packages/backend-cuda/tests"

@@ -4,13 +4,15 @@
 
 from __future__ import annotations
 
+import gc
+
 import numpy as np
 import pytest
 import stub
 from scenarios import DEVICE, array, quiet
 
 import tenfold
-from tenfold import cuda, nn, optim
+from tenfold import amp, cuda, nn, optim
 from tenfold.nn import functional as F
 
 OPTIMIZERS = {
@@ -169,6 +171,32 @@ def case_steps_settle_on_the_same_memory_and_copies_do_not_wait():
     data = np.ones((300, 400), np.float32)
     assert stub.settled(lambda: tenfold.tensor(data, device=DEVICE)).counts == {"to_device": 1}
     assert stub.settled(lambda: tenfold.tensor(data.T).to(DEVICE)).counts == {"to_device": 1}
+
+
+def case_steps_leave_nothing_behind():
+    """Neither memory of the device nor objects of Python, in batches of three sizes, with half precision and scaled gradients."""
+    model = nn.Sequential(nn.Linear(8, 8), nn.LayerNorm(8), nn.GELU(), nn.Dropout(0.1), nn.Linear(8, 3)).to(DEVICE)
+    optimizer, scaler = optim.AdamW(model.parameters(), fused=True), amp.GradScaler("cuda")
+    schedule = optim.lr_scheduler.LambdaLR(optimizer, lambda k: 1 / (1 + k))
+
+    def held(steps):
+        for k in range(steps):
+            x = tenfold.rand(4 + k % 3, 8).pin_memory().to(DEVICE, non_blocking=True)
+            with tenfold.autocast("cuda", tenfold.float16):
+                loss = F.cross_entropy(model(x), tenfold.zeros(len(x), dtype=tenfold.int64, device=DEVICE))
+            scaler.scale(loss).backward()
+            scaler.unscale_(optimizer)
+            nn.utils.clip_grad_norm_(model.parameters(), 1.0)
+            scaler.step(optimizer)
+            scaler.update()
+            optimizer.zero_grad()
+            schedule.step()
+        gc.collect()
+        return cuda.memory_allocated(), cuda.memory_reserved(), len(gc.get_objects())
+
+    (allocated, reserved, objects), later = held(60), held(240)
+    assert later[:2] == (allocated, reserved)
+    assert later[2] < objects + 60, (objects, later[2])  # a quarter of an object a step
 
 
 def case_running_statistics_are_one_launch():

@@ -26,7 +26,7 @@ def _served(x: Any, *vectors: Any) -> bool:
 def _parts(rows: int, size: int) -> tuple[int, int]:
     """(elements of a row that a program has, how many such parts a row has)."""
     parts = max(1, min(MOST_SHARES, PROGRAMS // rows, size // (2 * BLOCK)))
-    block = -(-size // (parts * BLOCK)) * BLOCK
+    block = min(-(-size // (parts * BLOCK)) * BLOCK, size)  # a program goes over it in tiles, which may be small
     return block, -(-size // block)
 
 
