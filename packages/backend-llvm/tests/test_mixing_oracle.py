@@ -100,6 +100,22 @@ def test_a_number(name):
     as_ordinary(calls)
 
 
+@pytest.mark.parametrize("name", OPERATORS)
+def test_a_tensor_of_one_number(name):
+    """Half precision meets what it does not hold as it is, in both orders."""
+    call, calls = getattr(operator, name), []
+    for half in ("float16", "bfloat16"):
+        for wide in ("float32", "float64", "int64", "int32"):
+            for number in (257, 70000, 100001, -3, *[0.1] * wide.startswith("float")):
+                a, ta = pair(half)
+                b, tb = tenfold.tensor(number).to(getattr(tenfold, wide)), torch.tensor(number).to(getattr(torch, wide))
+                for order in (lambda f, x, y: f(x, y), lambda f, x, y: f(y, x)):
+                    what = name, half, wide, number
+                    calls.append((what, lambda order=order, a=a, b=b: order(call, a, b)))
+                    alike(outcome(calls[-1][1]), outcome(lambda order=order, ta=ta, tb=tb: order(call, ta, tb)), what)
+    as_ordinary(calls)
+
+
 def test_other_memory():
     """Tensors that lie in several pieces, or show one element many times."""
     for one in DTYPES:

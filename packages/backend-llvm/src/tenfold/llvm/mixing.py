@@ -67,6 +67,8 @@ class Mixer:
             target = dtypes.get_default_dtype()
         if target.category > 2 or (self.in_place and target is not a.dtype):
             return _refused
+        if target.is_half and any(not t.dim() and t.dtype is not target for t in (a, b) if hasattr(t, "_array")):
+            return _refused  # the operator's own path meets it as it is, as PyTorch does, not rounded
         if target.is_half and len(among) == 1:
             return self.beside_half(a.dtype) if target is a.dtype else _refused
         return self.agreed(target, a.dtype is not target, len(among) == 2 and b.dtype is not target)

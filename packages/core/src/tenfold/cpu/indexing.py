@@ -146,6 +146,8 @@ def gather(input: Any, dim: int, index: Any, sparse_grad: bool) -> Any:
 def _scatter(input: Any, dim: int, index: Any, src: Any, out: Any, write: Any) -> Any:
     if out is None:
         out = input.copy()
+    elif src is out or index is out:
+        return NotImplemented  # the full path refuses it
     elif out is not input:
         np.copyto(out, input)
     rows, places = out.reshape(-1) if not out.ndim else out, np.atleast_1d(index)
@@ -164,15 +166,13 @@ def _scatter(input: Any, dim: int, index: Any, src: Any, out: Any, write: Any) -
     return out
 
 
-@kernel(op.scatter_set, device="cpu")
-def scatter_set(input: Any, dim: int, index: Any, src: Any) -> Any:
-    return _scatter(input, dim, index, src, None, lambda rows, where, part: rows.__setitem__(where, part))
+@kernel(op.scatter_set, device="cpu", into=True)
+def scatter_set(input: Any, dim: int, index: Any, src: Any, out: Any = None) -> Any:
+    return _scatter(input, dim, index, src, out, lambda rows, where, part: rows.__setitem__(where, part))
 
 
 @kernel(op.scatter_add, device="cpu", into=True)
 def scatter_add(input: Any, dim: int, index: Any, src: Any, out: Any = None) -> Any:
-    if out is not None and (src is out or index is out):
-        return NotImplemented  # the full path refuses it
     return _scatter(input, dim, index, src, out, _add_wide)
 
 
@@ -189,13 +189,15 @@ def _add_wide(out: Any, where: Any, values: Any) -> None:
 _AT = {"sum": np.add, "mean": np.add, "prod": np.multiply, "amax": np.maximum, "amin": np.minimum}
 
 
-@kernel(op.scatter_reduce, device="cpu")
-def scatter_reduce(input: Any, dim: int, index: Any, src: Any, reduce: str, include_self: bool) -> Any:
+@kernel(op.scatter_reduce, device="cpu", into=True)
+def scatter_reduce(input: Any, dim: int, index: Any, src: Any, reduce: str, include_self: bool, out: Any = None) -> Any:
     if src.dtype != input.dtype and index.size:
         raise ValueError("scatter_reduce: dtypes differ")
     if input.dtype.kind == "c" and reduce in ("amax", "amin"):
         raise NotImplementedError(reduce)
     half = input.dtype.itemsize == 2 and input.dtype.kind in "fV"
+    if half and out is not None:
+        return NotImplemented
     work, part = (a.astype(np.float32) if half else a for a in (input, src))
 
     def write(rows: Any, where: Any, values: Any) -> None:
@@ -208,7 +210,8 @@ def scatter_reduce(input: Any, dim: int, index: Any, src: Any, reduce: str, incl
             rows[...] = _mean(rows.astype(input.dtype, copy=False), np.maximum(count, 1))
 
     with np.errstate(all="ignore"):
-        return _scatter(work, dim, index, part, None, write).astype(input.dtype, copy=False)
+        found = _scatter(work, dim, index, part, out, write)
+        return found if found is NotImplemented else found.astype(input.dtype, copy=False)
 
 
 def _neutral(reduce: str, dtype: Any) -> Any:

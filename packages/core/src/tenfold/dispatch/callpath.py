@@ -309,9 +309,9 @@ def _inplace(operator: Operator, slow: str = "") -> list[str]:
     base = operator.inplace_of
     assert base is not None
     lines = [f"    if {'ACTIVE' if slow else _uncommon(operator)}:"]
-    if base.lower_inplace is not None and not slow:
+    if base.in_place is not None and base.body is None and not slow:
         given = ", ".join(p.name for p in base.params)
-        RUNTIME["LOWER_" + operator.name] = base.lower_inplace
+        RUNTIME["LOWER_" + operator.name] = base.in_place
         # What is recorded keeps the operator's own node.
         nodes = " or ".join(f"getattr({p.name}, '_node', None) is not None" for p in tensor_params(base))
         recorded = f"(not GRAD_OFF or grad_enabled()) and ({nodes})"

@@ -28,11 +28,15 @@ def run_inplace(operator: Operator, values: dict[str, Any]) -> Any:
     refuse_overlap(base.name, target, read_late(values))
     if values.get("dtype") not in (None, target.dtype):
         raise RuntimeError(f"{operator.name}: Bad in-place call: {target.dtype} is written, so dtype cannot be {values['dtype']}")
+    repeated = target._storage is not None and target._storage.guarded and repeats(target._array)
+    at_once = base.body is not None and base.in_place is not None and not (recording or repeated) and target._key.level is None
+    if at_once and base.in_place(**values) is not NotImplemented:
+        return target
     if recording or (STATE.grad_enabled and target._key.level is not None):
         # The tape (inside a transform, perhaps that of a lower level) must keep the old value, which the write destroys.
         values[first] = snapshot(target)
     result = base.fn(**values)
-    if target._storage is not None and target._storage.guarded and repeats(target._array):
+    if repeated:
         result = _agreed(target, values[first], result, bool(values.get("accumulate")))
     return write_back(operator.name, target, result, any(result is v for v in values.values()))
 

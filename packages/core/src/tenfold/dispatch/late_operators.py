@@ -10,7 +10,7 @@ BOTH: dict[str, str] = {
     ),
     "tenfold.ops.indexing.joining": "flip repeat repeat_interleave roll tile tril tril_ triu triu_",
     "tenfold.ops.indexing.selection": "index_put index_put_ masked_select nonzero",
-    "tenfold.ops.indexing.strided": "as_strided_scatter diag diag_embed trace",
+    "tenfold.ops.indexing.strided": "as_strided_scatter",
     "tenfold.ops.matmul": "addmm addmm_ addmv addmv_ baddbmm baddbmm_ bmm dot ger matmul mm mv outer spmm vdot",
     "tenfold.ops.pointwise.arithmetic": (
         "add add_ addcdiv addcdiv_ addcmul addcmul_ div div_ divide divide_ floor_divide floor_divide_ fmod fmod_ mul mul_ "
@@ -61,7 +61,7 @@ FUNCTIONS: dict[str, str] = {
     ),
     "tenfold.ops.creation.like": "empty_like full_like ones_like zeros_like",
     "tenfold.ops.creation.sequences": "arange eye linspace",
-    "tenfold.ops.indexing.along": "scatter_set",
+    "tenfold.ops.indexing.along": "scatter_set scatter_set_",
     "tenfold.ops.indexing.joining": "cat concat concatenate repeat_places stack",
     "tenfold.ops.indexing.selection": "index",
     "tenfold.ops.indexing.strided": "strided_sum",
@@ -115,31 +115,31 @@ SIBLINGS_FUNCTIONS: dict[str, str] = {
         "_sample_dirichlet _segment_reduce _standard_gamma addbmm addbmm_ addr addr_ argwhere atleast_1d atleast_2d atleast_3d "
         "bartlett_window binomial blackman_window block_diag bucketize cartesian_prod cauchy_ chain_matmul cholesky "
         "cholesky_inverse cholesky_inverted cholesky_solution cholesky_solve column_stack combinations complex_transform "
-        "corrcoef cov cross cummax cummin cumulative_trapezoid det determinant diagflat diagonal_scatter diff digamma digamma_ "
-        "dist dsplit dstack eig einsum empty_permuted fill_diagonal fill_diagonal_ fliplr flipud float_power float_power_ frexp "
-        "frobenius_norm geometric_ geqrf gradient hamming_window hann_window histc histogram histogramdd hsplit hstack i0 i0_ "
-        "igamma igamma_ igammac igammac_ index_fill index_fill_ index_reduce index_reduce_ inner inverse isin isreal istft "
-        "kaiser_window kron ldexp ldexp_ ldl_packed lgamma lgamma_ lobpcg log_determinant log_normal_ logcumsumexp logdet "
-        "logspace lstsq lu lu_packed lu_solve lu_unpack mantissa_exponent masked_scatter masked_scatter_ matrix_exp matrix_power "
-        "matrix_rank median median_dim median_value meshgrid mode msort mvlgamma mvlgamma_ nanmean nanmedian nanquantile nansum "
-        "narrow_copy nonzero_static norm_except_dim nuclear_norm orgqr ormqr pca_lowrank pinverse pivot_order poisson polar "
-        "polygamma polygamma_ pseudo_inverse put put_ qr quantile randint_like range real_inverse_transform real_transform "
-        "reduced_segments rot90 row_stack segment_reduce select_scatter slice_scatter slogdet solve std_mean stft svd "
-        "svd_lowrank svd_triple symeig take_along_dim tensor_split tensordot trapezoid trapz triangular_solution "
-        "triangular_solve tril_indices triu_indices unique_consecutive unravel_index unsafe_chunk unsafe_split "
-        "unsafe_split_with_sizes vander var_mean vsplit vstack"
+        "corrcoef cov cross cummax cummin cumulative_trapezoid det determinant diag diag_embed diagflat diagonal_scatter diff "
+        "digamma digamma_ dist dsplit dstack eig einsum empty_permuted fill_diagonal fill_diagonal_ fliplr flipud float_power "
+        "float_power_ frexp frobenius_norm geometric_ geqrf gradient hamming_window hann_window histc histogram histogramdd "
+        "hsplit hstack i0 i0_ igamma igamma_ igammac igammac_ index_fill index_fill_ index_reduce index_reduce_ inner inverse "
+        "isin isreal istft kaiser_window kron ldexp ldexp_ ldl_packed lgamma lgamma_ lobpcg log_determinant log_normal_ "
+        "logcumsumexp logdet logspace lstsq lu lu_packed lu_solve lu_unpack mantissa_exponent masked_scatter masked_scatter_ "
+        "matrix_exp matrix_power matrix_rank median median_dim median_value meshgrid mode msort mvlgamma mvlgamma_ nanmean "
+        "nanmedian nanquantile nansum narrow_copy nonzero_static norm_except_dim nuclear_norm orgqr ormqr pca_lowrank pinverse "
+        "pivot_order poisson polar polygamma polygamma_ pseudo_inverse put put_ qr quantile randint_like range "
+        "real_inverse_transform real_transform reduced_segments rot90 row_stack segment_reduce select_scatter slice_scatter "
+        "slogdet solve std_mean stft svd svd_lowrank svd_triple symeig take_along_dim tensor_split tensordot trace trapezoid "
+        "trapz triangular_solution triangular_solve tril_indices triu_indices unique_consecutive unravel_index unsafe_chunk "
+        "unsafe_split unsafe_split_with_sizes vander var_mean vsplit vstack"
     ),
 }
 SIBLINGS_METHODS: dict[str, str] = {
     "tenfold-nn": "hardshrink prelu renorm renorm_ threshold threshold_",
     "tenfold-scientific": (
         "addbmm addbmm_ addr addr_ argwhere cauchy_ cholesky cholesky_inverse cholesky_solve combinations corrcoef cov cross "
-        "cummax cummin det diagflat diagonal_scatter diff digamma digamma_ dist dsplit eig fill_diagonal_ fliplr flipud "
-        "float_power float_power_ frexp geometric_ geqrf histc histogram hsplit i0 i0_ igamma igamma_ igammac igammac_ "
+        "cummax cummin det diag diag_embed diagflat diagonal_scatter diff digamma digamma_ dist dsplit eig fill_diagonal_ fliplr "
+        "flipud float_power float_power_ frexp geometric_ geqrf histc histogram hsplit i0 i0_ igamma igamma_ igammac igammac_ "
         "index_fill index_fill_ index_reduce index_reduce_ inner inverse isreal istft kron ldexp ldexp_ lgamma lgamma_ "
         "log_normal_ logcumsumexp logdet lstsq lu lu_solve masked_scatter masked_scatter_ matrix_exp matrix_power median mode "
         "msort mvlgamma mvlgamma_ nanmean nanmedian nanquantile nansum narrow_copy nonzero_static orgqr ormqr pinverse polygamma "
         "polygamma_ put put_ qr quantile rot90 select_scatter slice_scatter slogdet solve stft svd symeig take_along_dim "
-        "tensor_split triangular_solve unique_consecutive unsafe_chunk unsafe_split unsafe_split_with_sizes vsplit"
+        "tensor_split trace triangular_solve unique_consecutive unsafe_chunk unsafe_split unsafe_split_with_sizes vsplit"
     ),
 }

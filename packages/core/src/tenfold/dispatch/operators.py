@@ -114,7 +114,7 @@ class Operator:
             raise TypeError(f"operator {self.name}: unknown option(s) {', '.join(options)}")
         self.neutral: dict[str, Any] = {}
         self.lower_body: Any = None
-        self.lower_inplace: Any = None  # the same for the in-place form, where it can do without a copy
+        self.in_place: Any = None  # what the in-place form runs where it can do without a copy: no gradient needs the old value
         self.overload_body: Any = None
         self.numbers_fit = False  # whether numbers that the promoted integer dtype does not hold are refused, not wrapped around
         self.refuses_narrowing = False  # whether the in-place form writes into tensors of the result's dtype alone

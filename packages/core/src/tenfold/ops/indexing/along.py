@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 from tenfold.dispatch.devices import CPU
 from tenfold.dispatch.meta import Meta
-from tenfold.dispatch.operators import Number, composite, primitive
+from tenfold.dispatch.operators import Number, composite, op, primitive
 from tenfold.dispatch.runtime import STATE
 from tenfold.dispatch.shape_rules import wrap_dim
 from tenfold.ops.creation.factories import full
@@ -65,7 +66,7 @@ def _(input: Any, dim: int, index: Any, sparse_grad: bool) -> Meta:
     return Meta(index.shape, input.dtype)
 
 
-@primitive("indexing", method=None)
+@primitive("indexing", method=None, inplace=True)
 def scatter_set(input: Tensor, dim: int, index: Tensor, src: Tensor | Number) -> Tensor:
     """What `scatter` without `reduce` runs.
 
@@ -133,20 +134,30 @@ def scatter(
     >>> tenfold.zeros(3).scatter(0, tenfold.tensor([2]), 5.0)
     tensor([0., 0., 5.])
     """
+    return _scattered(scatter_set, scatter_reduce, input, dim, index, src, value, reduce)
+
+
+def _scattered(
+    put: Any, combine: Any, input: Tensor, dim: int, index: Tensor, src: Any, value: Any, reduce: str | None
+) -> Tensor:  # fmt: skip
     given = src if value is None else value
     if isinstance(given, (int, float, complex)):
         wrap_dim(dim, input.dim(), "scatter")
         if index.numel():  # else it is written nowhere
             require_value(given, input.dtype)
             given = element(given, input.dtype)
+            given = float(given) if input.dtype.category == 2 else given.item()  # what calls take as it is
     if reduce is None:
-        return scatter_set(input, dim, index, given)
+        return put(input, dim, index, given)
     kinds = {"add": "sum", "multiply": "prod"}
     if reduce not in kinds:
         raise RuntimeError(f"reduce argument must be either add or multiply, got {reduce}")
     if not isinstance(given, Tensor):
         given = expand(full((), given, dtype=input.dtype, device=input.device), tuple(index.shape))
-    return scatter_reduce(input, dim, index, given, kinds[reduce])
+    return combine(input, dim, index, given, kinds[reduce])
+
+
+scatter.op.in_place = partial(_scattered, op.scatter_set_, op.scatter_reduce_)
 
 
 def vector(index: Tensor, name: str) -> Tensor:
@@ -284,12 +295,12 @@ def _but(tensor: Tensor, dim: int) -> list[int]:
     return [*tensor.shape[:dim], *tensor.shape[dim + 1 :]]
 
 
-def _put_slices(input: Tensor, dim: int, index: Tensor, source: Tensor, accumulate: bool, name: str) -> Tensor:
+def _put_slices(put: Any, input: Tensor, dim: int, index: Tensor, source: Tensor, accumulate: bool, name: str) -> Tensor:
     dim, place = wrap_dim(dim, input.dim(), name), vector(index, name)
     if not input.dim() or not source.dim():
         flat = view(input, (1,)) if not input.dim() else input
-        return reshape(index_put(flat, [place], reshape(source, (-1,)), accumulate), tuple(input.shape))
-    return index_put(input, at_dim(input, dim, place, name), source, accumulate)
+        return reshape(put(flat, [place], reshape(source, (-1,)), accumulate), tuple(input.shape))
+    return put(input, at_dim(input, dim, place, name), source, accumulate)
 
 
 @composite("indexing", inplace=True, out="same")
@@ -300,17 +311,24 @@ def index_add(input: Tensor, dim: int, index: Tensor, source: Tensor, *, alpha: 
     >>> tenfold.zeros(2).index_add(0, tenfold.tensor([1, 1]), tenfold.ones(2))
     tensor([0., 2.])
     """
+    return _added(index_put, scatter_add, input, dim, index, source, alpha)
+
+
+def _added(put: Any, add: Any, input: Tensor, dim: int, index: Tensor, source: Tensor, alpha: Any) -> Tensor:
     check_slices(input, dim, index, source, "index_add")
     size, wrapped = length(input, dim, "index_add"), wrap_dim(dim, input.dim(), "index_add")
     if alpha == 1 and input.dim() > 1 and wrapped in (0, input.dim() - 1) and index.dtype.name == "int64":
         message = f"index {{}} is out of bounds for dimension {wrapped} with size {size}"
         within(index, size, message, RuntimeError)
         if _is_half(input):  # added up in float32
-            return scatter_add(input, dim, _spread(index, dim, source.shape), source)
+            return add(input, dim, _spread(index, dim, source.shape), source)
     within(index, size, "index out of range in self")
     if alpha != 1:
         source = (source * factor(alpha, source.dtype)).to(source.dtype)
-    return _put_slices(input, dim, index, source, True, "index_add")
+    return _put_slices(put, input, dim, index, source, True, "index_add")
+
+
+index_add.op.in_place = partial(_added, op.index_put_, scatter_add.op.inplace_form)
 
 
 @composite("indexing", inplace=True, out="same")
@@ -321,10 +339,17 @@ def index_copy(input: Tensor, dim: int, index: Tensor, source: Tensor) -> Tensor
     >>> tenfold.zeros(2).index_copy(0, tenfold.tensor([1]), tenfold.ones(1))
     tensor([0., 1.])
     """
+    return _copied(index_put, input, dim, index, source)
+
+
+def _copied(put: Any, input: Tensor, dim: int, index: Tensor, source: Tensor) -> Tensor:
     _check_copied(input, dim, index, source)
     size = length(input, dim, "index_copy")
     within(index, size, f"index_copy_(): index {{}} is out of bounds for dimension {dim} with size {size}")
-    return _put_slices(input, dim, index, source, False, "index_copy")
+    return _put_slices(put, input, dim, index, source, False, "index_copy")
+
+
+index_copy.op.in_place = partial(_copied, op.index_put_)
 
 
 @composite("indexing", out="same")

@@ -91,7 +91,7 @@ def _with_multiple(combine: Any, input: Tensor, other: Any, alpha: Any) -> Tenso
     return combine(input.float(), _scaled(input.float(), wide, alpha, combine.__name__)).to(dtype)
 
 
-add.op.lower_inplace = OPERATORS["add_scaled_"].fn
+add.op.in_place = OPERATORS["add_scaled_"].fn
 
 
 def _check_alpha(input: Any, other: Any, alpha: Any, name: str) -> Any:
@@ -135,7 +135,7 @@ def _subtract_scaled(input: Tensor, other: Any, alpha: Any) -> Tensor:
     return OPERATORS["add_scaled_"].fn(input, other, -alpha)
 
 
-sub.op.lower_inplace = _subtract_scaled
+sub.op.in_place = _subtract_scaled
 
 
 def _refuse_bools(input: Any, other: Any, **options: Any) -> Any:

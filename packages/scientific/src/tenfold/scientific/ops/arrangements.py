@@ -14,10 +14,11 @@ from tenfold.dispatch.shape_rules import wrap_dim
 from tenfold.dispatch.spellings import as_dims
 from tenfold.ops.creation.factories import checked_size
 from tenfold.ops.indexing.joining import cat, flip
-from tenfold.ops.indexing.strided import as_strided_scatter, diag_embed
+from tenfold.ops.indexing.strided import as_strided_scatter
 from tenfold.ops.indexing.subscripts import getitem
 from tenfold.ops.view.forms import tensors_of
 from tenfold.ops.view.shapes import diagonal, of_a_copy, reshape, select, transpose, unsqueeze
+from tenfold.scientific.ops.diagonals import diag_embed
 from tenfold.tensor.tensor import Tensor
 from tenfold.types.dtypes import type_name
 from tenfold.types.memory_format import contiguous_format

@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
+from functools import partial
 from math import prod
 from typing import Any
 
-from tenfold.dispatch.operators import composite
+from tenfold.dispatch.operators import composite, op
 from tenfold.dispatch.shape_rules import broadcast_shapes, wrap_dim
 from tenfold.ops.creation.factories import full
 from tenfold.ops.indexing.along import check_slices, gather, length, scatter_reduce, vector, within
 from tenfold.ops.indexing.joining import cat
 from tenfold.ops.indexing.selection import index_put, nonzero
-from tenfold.ops.indexing.subscripts import getitem
+from tenfold.ops.indexing.subscripts import at_dim, getitem
 from tenfold.ops.pointwise.filling import masked_fill
 from tenfold.ops.pointwise.several import where
-from tenfold.ops.view.shapes import expand, of_a_copy, reshape, view
+from tenfold.ops.view.shapes import diagonal, expand, of_a_copy, reshape, view
 from tenfold.settings.determinism import alert_not_deterministic
 from tenfold.settings.warnings import warn_once
 from tenfold.tensor.tensor import Tensor
@@ -30,9 +31,20 @@ def index_fill(input: Tensor, dim: int, index: Tensor, value: Any) -> Tensor:
     >>> tenfold.zeros(2).index_fill(0, tenfold.tensor([1]), 3)
     tensor([0., 3.])
     """
+    value = _filling(input, index, value)
+    dim = wrap_dim(dim, input.dim(), "index_fill")
+    size = input.size(dim) if input.dim() else 1
+    chosen = full((size,), False, dtype=dtypes.bool_, device=input.device)
+    chosen = index_put(chosen, [vector(index, "index_fill")], full((), True, dtype=dtypes.bool_, device=input.device))
+    shape = [size if d == dim else 1 for d in range(input.dim())]
+    return where(view(chosen, tuple(shape)), value, input)
+
+
+def _filling(input: Tensor, index: Tensor, value: Any) -> Tensor:
+    """The value of `index_fill` as a tensor; refuses other kinds of it, and of indices."""
     if index.dtype.name != "int64":
         raise IndexError(f"index_fill_(): Expected dtype int64 for index, got {index.dtype.name}")
-    place = vector(index, "index_fill")
+    vector(index, "index_fill")
     if isinstance(value, Tensor) and value.dim():
         raise RuntimeError(
             f"index_fill_ only supports a 0-dimensional value tensor, but got tensor with {value.dim()} dimension(s)."
@@ -40,15 +52,17 @@ def index_fill(input: Tensor, dim: int, index: Tensor, value: Any) -> Tensor:
     if not input.dtype.is_complex and (value.is_complex() if isinstance(value, Tensor) else isinstance(value, complex)):
         raise RuntimeError("index_fill_(): Converting complex Scalar to non-complex type is not supported")
     if isinstance(value, Tensor):
-        value = value.to(input.device, input.dtype)
-    else:
-        value = full((), value, dtype=input.dtype, device=input.device)
-    dim = wrap_dim(dim, input.dim(), "index_fill")
-    size = input.size(dim) if input.dim() else 1
-    chosen = full((size,), False, dtype=dtypes.bool_, device=input.device)
-    chosen = index_put(chosen, [place], full((), True, dtype=dtypes.bool_, device=input.device))
-    shape = [size if d == dim else 1 for d in range(input.dim())]
-    return where(view(chosen, tuple(shape)), value, input)
+        return value.to(input.device, input.dtype)
+    return full((), value, dtype=input.dtype, device=input.device)
+
+
+def _fill_slices(input: Tensor, dim: int, index: Tensor, value: Any) -> None:
+    value = _filling(input, index, value).clone()  # it may be an element of the tensor
+    rows = input if input.dim() else view(input, (1,))
+    op.index_put_(rows, at_dim(rows, dim, vector(index, "index_fill"), "index_fill"), value)
+
+
+index_fill.op.in_place = _fill_slices
 
 
 @composite("places", inplace=True, out="same")
@@ -64,6 +78,12 @@ def index_reduce(
     ...     tenfold.ones(2).index_reduce(0, tenfold.tensor([1, 1]), tenfold.tensor([2.0, 3.0]), "prod")
     tensor([1., 6.])
     """
+    return _reduced(scatter_reduce, input, dim, index, source, reduce, include_self)
+
+
+def _reduced(
+    combine: Any, input: Tensor, dim: int, index: Tensor, source: Tensor, reduce: str, include_self: bool
+) -> Tensor:  # fmt: skip
     if reduce not in ("prod", "mean", "amax", "amin"):
         raise RuntimeError(f"index_reduce(): Expected reduce to be one of prod, mean, amax or amin but got {reduce}.")
     warn_once("index_reduce", "index_reduce() is in beta and the API may change at any time.", 4)
@@ -77,7 +97,11 @@ def index_reduce(
     shape = [1] * max(source.dim(), 1)
     shape[dim] = -1
     spread = expand(view(place, tuple(shape)), tuple(source.shape) or (1,))
-    return scatter_reduce(input, dim, spread if source.dim() else reshape(spread, ()), source, reduce, include_self=include_self)
+    spread = spread if source.dim() else reshape(spread, ())
+    return combine(input, dim, spread, source, reduce, include_self=include_self)  # type: ignore[no-any-return]
+
+
+index_reduce.op.in_place = partial(_reduced, op.scatter_reduce_)
 
 
 @composite("places", out="same")
@@ -126,6 +150,12 @@ def put(input: Tensor, index: Tensor, source: Tensor, accumulate: bool = False) 
     >>> tenfold.zeros(3).put(tenfold.tensor([2]), tenfold.tensor([5.0]))
     tensor([0., 0., 5.])
     """
+    flat = _put(index_put, reshape(input, (-1,)), index, source, accumulate)
+    return of_a_copy(view(flat, tuple(input.shape)))
+
+
+def _put(put: Any, input: Tensor, index: Tensor, source: Tensor, accumulate: bool) -> Tensor:
+    """`put` into a vector, by `index_put` or its in-place form."""
     if input.dtype is not source.dtype:
         raise RuntimeError(
             f"put_(): self and source expected to have the same dtype, but got self.dtype = {input.dtype} and "
@@ -138,8 +168,16 @@ def put(input: Tensor, index: Tensor, source: Tensor, accumulate: bool = False) 
         )
     if not accumulate:
         alert_not_deterministic("put_")
-    flat = reshape(input, (-1,))
-    return of_a_copy(view(index_put(flat, [reshape(index, (-1,))], reshape(source, (-1,)), accumulate), tuple(input.shape)))
+    return put(input, [reshape(index, (-1,))], reshape(source, (-1,)), accumulate)  # type: ignore[no-any-return]
+
+
+def _put_here(input: Tensor, index: Tensor, source: Tensor, accumulate: bool) -> Any:
+    if not input.is_contiguous():
+        return NotImplemented
+    return _put(op.index_put_, view(input, (-1,)), index, source, accumulate)
+
+
+put.op.in_place = _put_here
 
 
 @composite("places")
@@ -165,16 +203,33 @@ def fill_diagonal(input: Tensor, fill_value: complex, wrap: bool = False) -> Ten
     tensor([[3., 0.],
             [0., 3.]])
     """
-    shape = input.shape
-    if len(shape) < 2:
-        raise RuntimeError(f"fill_diagonal_: dimensions must larger than 1, got a tensor of {len(shape)}")
-    if len(shape) > 2 and len(set(shape)) > 1:
-        raise RuntimeError(f"fill_diagonal_: all dimensions of input must be of equal length, got {list(shape)}")
+    shape = _square(input)
     step = sum(prod(shape[i + 1 :]) for i in range(len(shape)))
     end = input.numel() if wrap or len(shape) > 2 else min(shape) * shape[1]
     mask = full((input.numel(),), False, device=input.device)
     mask[:end:step] = True
     return masked_fill(input, mask.view(shape), fill_value)
+
+
+def _square(input: Tensor) -> Any:
+    """The shape of a tensor that has a main diagonal."""
+    shape = input.shape
+    if len(shape) < 2:
+        raise RuntimeError(f"fill_diagonal_: dimensions must larger than 1, got a tensor of {len(shape)}")
+    if len(shape) > 2 and len(set(shape)) > 1:
+        raise RuntimeError(f"fill_diagonal_: all dimensions of input must be of equal length, got {list(shape)}")
+    return shape
+
+
+def _fill_the_diagonal(input: Tensor, fill_value: complex, wrap: bool) -> Any:
+    shape = _square(input)
+    if len(shape) > 2 or (wrap and shape[0] > shape[1]):
+        return NotImplemented
+    places = diagonal(input)
+    return op.masked_fill_(places, full(tuple(places.shape), True, device=input.device), fill_value)
+
+
+fill_diagonal.op.in_place = _fill_the_diagonal
 
 
 @composite("places", inplace=True)
@@ -185,17 +240,32 @@ def masked_scatter(input: Tensor, mask: Tensor, source: Tensor) -> Tensor:
     >>> tenfold.zeros(3).masked_scatter(tenfold.tensor([True, False, True]), tenfold.tensor([5.0, 6.0]))
     tensor([5., 0., 6.])
     """
+    shape = tuple(broadcast_shapes("masked_scatter", [input.shape, mask.shape])) or (1,)
+    written = _written_under(index_put, expand(input, shape), mask, source)
+    return written if input.dim() or shape != (1,) else reshape(written, ())
+
+
+def _written_under(put: Any, input: Tensor, mask: Tensor, source: Tensor) -> Tensor:
     if mask.dtype.category:
         raise RuntimeError(f"masked_scatter_ only supports boolean masks, but got mask with dtype {type_name(mask.dtype)}")
     if input.dtype is not source.dtype:
         raise RuntimeError(
             f"masked_scatter: expected self and source to have same dtypes but got {input.dtype} and {source.dtype}"
         )
-    shape = broadcast_shapes("masked_scatter", [input.shape, mask.shape]) or (1,)
-    places = [expand(mask, shape)]
+    places = [expand(mask, tuple(input.shape))]
     count = int(nonzero(places[0]).size(0))
     if count > source.numel():
         raise RuntimeError(f"masked_scatter: Number of elements of source < number of ones in mask: {source.numel()} < {count}")
     values = getitem(reshape(source, (-1,)), slice(0, count))
-    written = index_put(expand(input, shape), places, values)
-    return written if input.dim() or shape != (1,) else reshape(written, ())
+    return put(input, places, values)  # type: ignore[no-any-return]
+
+
+def _scatter_here(input: Tensor, mask: Tensor, source: Tensor) -> Any:
+    shape = tuple(broadcast_shapes("masked_scatter", [input.shape, mask.shape]))
+    shared = source is input or (input._storage is not None and source._storage is input._storage)  # which is read first
+    if shared or () == shape or shape != tuple(input.shape):
+        return NotImplemented
+    return _written_under(op.index_put_, input, mask, source)
+
+
+masked_scatter.op.in_place = _scatter_here
