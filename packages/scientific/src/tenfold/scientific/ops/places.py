@@ -263,7 +263,7 @@ def _written_under(put: Any, input: Tensor, mask: Tensor, source: Tensor) -> Ten
 def _scatter_here(input: Tensor, mask: Tensor, source: Tensor) -> Any:
     shape = tuple(broadcast_shapes("masked_scatter", [input.shape, mask.shape]))
     shared = source is input or (input._storage is not None and source._storage is input._storage)  # which is read first
-    if shared or () == shape or shape != tuple(input.shape):
+    if shared or shape == () or shape != tuple(input.shape):
         return NotImplemented
     return _written_under(op.index_put_, input, mask, source)
 
