@@ -82,7 +82,11 @@ class CopySlices(_Region):
         (shape, strides, start), (size, steps, offset) = self.base_geometry, self.geometry
         first = min(start, offset)
         length = max(start + extent(shape, strides), offset + extent(size, steps)) - first
-        block = strided_sum(_opened(g, self.pairs[0]), (length,), shape, strides, start - first)
+        opened = _opened(g, self.pairs[0])
+        if length == opened.numel() and opened.stride() == strides and opened.is_contiguous():
+            block = opened.reshape(-1)  # it lies as the base does: no copy is needed
+        else:
+            block = strided_sum(opened, (length,), shape, strides, start - first)
         old = inside = None
         if wanted[0] is not None:
             outside = as_strided_scatter(block, zeros((), dtype=block.dtype, device=g.device), size, steps, offset - first)
@@ -204,8 +208,8 @@ def rebase(target: Any, result: Any, shared: bool = False, by: str | Operator = 
         _move_retained(base, before)
         _reattach(target, base, origin)
     _move_retained(target, old)
-    storage = base._storage
-    if storage is not None and (storage.views or storage.unlisted):
+    # No local name for the storage: `live_views` counts who holds it, and searches the process where more do than it knows.
+    if base._storage is not None and (base._storage.views or base._storage.unlisted):
         _reattach_others(target, base)
 
 

@@ -98,7 +98,7 @@ def _reduced(
     shape[dim] = -1
     spread = expand(view(place, tuple(shape)), tuple(source.shape) or (1,))
     spread = spread if source.dim() else reshape(spread, ())
-    return combine(input, dim, spread, source, reduce, include_self=include_self)  # type: ignore[no-any-return]
+    return combine(input, dim, spread, source, reduce, include_self=include_self)
 
 
 index_reduce.op.in_place = partial(_reduced, op.scatter_reduce_)
@@ -168,7 +168,7 @@ def _put(put: Any, input: Tensor, index: Tensor, source: Tensor, accumulate: boo
         )
     if not accumulate:
         alert_not_deterministic("put_")
-    return put(input, [reshape(index, (-1,))], reshape(source, (-1,)), accumulate)  # type: ignore[no-any-return]
+    return put(input, [reshape(index, (-1,))], reshape(source, (-1,)), accumulate)
 
 
 def _put_here(input: Tensor, index: Tensor, source: Tensor, accumulate: bool) -> Any:
@@ -257,7 +257,7 @@ def _written_under(put: Any, input: Tensor, mask: Tensor, source: Tensor) -> Ten
     if count > source.numel():
         raise RuntimeError(f"masked_scatter: Number of elements of source < number of ones in mask: {source.numel()} < {count}")
     values = getitem(reshape(source, (-1,)), slice(0, count))
-    return put(input, places, values)  # type: ignore[no-any-return]
+    return put(input, places, values)
 
 
 def _scatter_here(input: Tensor, mask: Tensor, source: Tensor) -> Any:
