@@ -92,7 +92,8 @@ class CopySlices(_Region):
             outside = as_strided_scatter(block, zeros((), dtype=block.dtype, device=g.device), size, steps, offset - first)
             old = _closed(as_strided(outside, shape, strides, start - first), self.pairs[0])
         if wanted[1] is not None:
-            inside = _closed(_once(as_strided(block, size, steps, offset - first), steps), self.pairs[1])
+            at = block.storage_offset() + offset - first
+            inside = _closed(_once(as_strided(block, size, steps, at), steps), self.pairs[1])
         return old, inside
 
 

@@ -8,6 +8,7 @@ from typing import Any
 from tenfold import op
 from tenfold.autograd.gradients import gradient, gradients
 from tenfold.autograd.refusing import refusing
+from tenfold.dispatch.runtime import STATE
 from tenfold.ops.creation.factories import zeros
 from tenfold.ops.creation.like import ones_like, zeros_like
 from tenfold.ops.indexing.along import gather, scatter_add, scatter_reduce, scatter_set
@@ -77,8 +78,15 @@ def _start(g: Any, offset: int) -> int:
 # Along one dimension
 
 
+def sent(g: Any, shape: Any, dim: int, index: Any) -> Any:
+    """Zeros of a shape with g added at places along a dimension, in place where nobody looks on."""
+    whole = zeros(shape, dtype=g.dtype, device=g.device)
+    unseen = not STATE.grad_enabled and g._key.level is None and index._key.level is None
+    return (op.scatter_add_ if unseen else scatter_add)(whole, dim, index, g)
+
+
 def _sent(g: Any, input_shape: Any, dim: int, index: Any) -> Any:
-    return scatter_add(zeros(input_shape, dtype=g.dtype, device=g.device), dim, index, g)
+    return sent(g, input_shape, dim, index)
 
 
 def _fetched(g: Any, src_shape: Any, dim: int, index: Any) -> Any:

@@ -8,6 +8,7 @@ from typing import Any
 from tenfold import op
 from tenfold.autograd.gradients import gradient
 from tenfold.autograd.rules.conjugates import conj, is_complex
+from tenfold.autograd.rules.indexing import sent
 from tenfold.dispatch.shape_rules import wrap_dim, wrap_dims
 from tenfold.ops.pointwise.several import where
 from tenfold.ops.reduction.reductions import count_over
@@ -97,7 +98,7 @@ def _to_positions(g: Any, shape: Any, dim: int, positions: Any, keepdim: bool) -
     d = wrap_dim(dim, len(shape))
     if not keepdim:
         g, positions = g.unsqueeze(d), positions.unsqueeze(d)
-    return g.new_zeros(shape).scatter_add(d, positions, g)
+    return sent(g, tuple(shape), d, positions)
 
 
 def chosen_elements(g: Any, input_shape: Any, dim: int, keepdim: bool, out1: Any) -> Any:
