@@ -20,7 +20,7 @@ from typing import Any
 from tenfold.autograd import engine
 from tenfold.autograd.function import Function
 from tenfold.autograd.saved import hooked
-from tenfold.autograd.surroundings import Surroundings, get_device_states, set_device_states
+from tenfold.autograd.surroundings import Surroundings, _infer_device_type as _infer_device_type, get_device_states, set_device_states
 from tenfold.autograd.tape import backward
 from tenfold.dispatch.gradmode import enable_grad, no_grad
 from tenfold.dispatch.runtime import STATE
