@@ -257,7 +257,8 @@ def _run(program: str) -> str:
 
 
 def test_functions_of_operators_are_listed_where_tools_look_for_them() -> None:
-    from tenfold.as_torch.stand_ins import _C, _VF
+    from tenfold import _VF
+    from tenfold.as_torch.stand_ins import _C
 
     listed = {*dir(_C._VariableFunctions)}
     assert {"add", "relu", "matmul", "svd", "lstm", "where"} <= listed

@@ -16,7 +16,7 @@ import torch.utils._device  # noqa: E402
 import torch.utils._traceback  # noqa: E402
 
 
-@pytest.mark.parametrize("name", ["library", "monitor", "compiler", "_ops", "_utils", "_prims_common"])
+@pytest.mark.parametrize("name", ["library", "monitor", "compiler", "_ops", "_utils", "_prims_common", "_VF"])
 def test_a_module_is_found_without_installing_pytorchs_names(name):
     assert getattr(tenfold, name).__name__ == f"tenfold.{name}"
 
@@ -98,3 +98,67 @@ def test_the_device_of_what_is_checkpointed():
         infer = engine.utils.checkpoint._infer_device_type
         assert infer({"x": [engine.ones(2, device="meta")]}) == "meta"
         assert infer(engine.ones(2)) == "cpu"
+
+
+def both(call):
+    """What a call gives in PyTorch and in Tenfold, an error by its type and the beginning of its words."""
+    found = []
+    for engine in (torch, tenfold):
+        try:
+            value = call(engine)
+            parts = value if isinstance(value, tuple) else (value,)
+            found.append([part.tolist() if hasattr(part, "tolist") else part for part in parts])
+        except (RuntimeError, TypeError) as error:
+            found.append((type(error), str(error).partition(",")[0].partition("!")[0]))
+    return found
+
+
+SHOWN = {
+    "sizes": lambda t: t._assert_tensor_metadata(t.ones(2, 3), [3]),
+    "strides": lambda t: t._assert_tensor_metadata(t.ones(2, 3), [2, 3], [1, 1]),
+    "dtype": lambda t: t._assert_tensor_metadata(t.ones(2, 3), dtype=t.float64),
+    "device": lambda t: t._assert_tensor_metadata(t.ones(2, 3), device="meta"),
+    "layout": lambda t: t._assert_tensor_metadata(t.ones(2, 3), layout=t.sparse_coo),
+    "as said": lambda t: t._assert_tensor_metadata(t.ones(2, 3), [2, 3], [3, 1], t.float32, device="cpu", layout=t.strided),
+    "unique": lambda t: t._unique(t.tensor([3, 1, 3])),
+    "unique with places": lambda t: t._unique(t.tensor([3, 1, 3]), return_inverse=True),
+    "unique with counts": lambda t: t._unique2(t.tensor([3, 1, 3]), return_inverse=True, return_counts=True),
+    "combination": lambda t: t._compute_linear_combination(t.arange(6.0).reshape(3, 2), t.arange(6.0).reshape(2, 3)),
+    "add and relu": lambda t: (t._VF._add_relu(t.tensor([1.0, -3]), t.tensor([1.0, 1])), t._VF._add_relu(t.ones(2), -0.5)),
+    "checked": lambda t: t._test_check_tensor(t.tensor([True, False])),
+    "overlap": lambda t: tuple(
+        t._debug_has_internal_overlap(x)
+        for x in (
+            t.ones(3, 3), t.ones(3, 3)[::2], t.ones(1, 3).expand(2, 3), t.ones(6).as_strided([3, 3], [1, 1]),
+            t.ones(1, 1).expand(1, 1), t.ones(3, 3).t(), t.empty(0, 2), t.ones(3, 4)[:, ::2],
+        )
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", SHOWN)
+def test_functions_with_an_underscore_are_pytorchs(name):
+    theirs, ours = both(SHOWN[name])
+    assert ours == theirs
+
+
+@pytest.mark.parametrize("case", [((2, 3), (2, 3), None, None), ((2, 3), (2, 3), 0, 2), ((2, 4, 3, 3), (3, 3), 3, 0),
+                                  ((2, 4, 3, 3), (2, 3), 3, 1), ((2, 4, 3, 3), (2, 4, 3, 3), 3, 2),
+                                  ((2, 3), (2,), None, None), ((2, 4, 3, 3), (3, 3), 3, None), ((2, 4, 3, 3), (3, 3), 3, 7)])  # fmt: skip
+def test_masked_softmax(case):
+    shape, masked, dim, kind = case
+    x, mask = torch.randn(shape), torch.rand(masked) < 0.4
+    given = {torch: (x, mask), tenfold: (tenfold.tensor(x.numpy()), tenfold.tensor(mask.numpy()))}
+    theirs, ours = both(lambda t: t._masked_softmax(*given[t], dim, kind))
+    if isinstance(theirs, tuple):
+        assert ours == theirs or theirs[1].startswith("Mask Type should be defined") and ours[1].startswith(theirs[1])
+    else:
+        torch.testing.assert_close(torch.tensor(ours[0]), torch.tensor(theirs[0]), equal_nan=True)
+
+
+def test_lengths_of_ragged_dimensions_are_symbolic():
+    for engine in (torch, tenfold):
+        rows = [engine.ones(2, 3), engine.ones(4, 3)]
+        nested = engine.nested.nested_tensor(rows, layout=engine.jagged)
+        assert isinstance(nested.shape[1], engine.SymInt)
+        assert not isinstance(nested.shape[0], engine.SymInt) and not isinstance(3, engine.SymInt)
