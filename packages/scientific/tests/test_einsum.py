@@ -72,3 +72,9 @@ def test_an_operand_repeats_a_subscript_over_one_size_alone():
     with pytest.raises(RuntimeError, match="repeated for an operand but the sizes don't match, 1 != 4"):
         tenfold.einsum("jll->j", tenfold.ones(2, 4, 1))
     assert tenfold.einsum("jll->j", tenfold.ones(2, 4, 4)).tolist() == [4.0, 4.0]
+
+
+@pytest.mark.parametrize(("equation", "place"), [("1", 0), ("a,b1->ab", 3), ("a,b->a2", 6)])
+def test_a_subscript_that_is_none_is_told_by_its_place(equation, place):
+    with pytest.raises(RuntimeError, match=f"invalid subscript given at index {place} in the equation string"):
+        tenfold.einsum(equation, tenfold.ones(2), *([tenfold.ones(2, 2)] if "," in equation else []))

@@ -60,8 +60,9 @@ def einsum(equation: Any, operands: Ints = ()) -> Tensor:
 # Reading the equation: subscripts are ints, 0 to 51 for letters
 
 
-def _subscripts(text: str, whose: str) -> list[int]:
-    found = []
+def _subscripts(text: str, whose: str, before: int) -> list[int]:
+    """The subscripts of one operand, behind as many letters of the equation."""
+    found, given = [], text
     alone = f"einsum(): found '.' for {whose} that is not part of any ellipsis (...) in {text!r}"
     if ". ." in " ".join(text.split("...", 1)[0].split()):  # blanks mean nothing elsewhere
         raise RuntimeError(alone)
@@ -78,7 +79,8 @@ def _subscripts(text: str, whose: str) -> list[int]:
             found.append(_LETTERS.index(part))
         else:
             raise RuntimeError(
-                f"einsum(): invalid subscript given in {text!r}: {part!r}, subscripts must be in [a-zA-Z] or '...'"
+                f"einsum(): invalid subscript given at index {before + given.index(part)} in the equation string: {part!r}, "
+                "subscripts must be in [a-zA-Z] or '...'"
             )
     return found
 
@@ -86,8 +88,11 @@ def _subscripts(text: str, whose: str) -> list[int]:
 @lru_cache(maxsize=1024)
 def _parsed(equation: str) -> tuple[list[list[int]], list[int] | None]:
     left, arrow, right = equation.partition("->")
-    operands = [_subscripts(part, f"operand {i}") for i, part in enumerate(left.split(","))]
-    return operands, _subscripts(right, "output") if arrow else None
+    operands, before = [], 0
+    for i, part in enumerate(left.split(",")):
+        operands.append(_subscripts(part, f"operand {i}", before))
+        before += len(part) + 1
+    return operands, _subscripts(right, "output", len(left) + len(arrow)) if arrow else None
 
 
 def _sublists(given: tuple[Any, ...]) -> tuple[tuple[Any, ...], list[list[int]], list[int] | None]:
