@@ -8,11 +8,15 @@ import traceback
 import pytest
 
 import tenfold
+import tenfold._functorch.deprecated
 import tenfold.utils._device
+import tenfold.utils._pytree
 import tenfold.utils._traceback
 
 torch = pytest.importorskip("torch")
+import torch._functorch.deprecated  # noqa: E402
 import torch.utils._device  # noqa: E402
+import torch.utils._pytree  # noqa: E402
 import torch.utils._traceback  # noqa: E402
 
 
@@ -162,3 +166,33 @@ def test_lengths_of_ragged_dimensions_are_symbolic():
         nested = engine.nested.nested_tensor(rows, layout=engine.jagged)
         assert isinstance(nested.shape[1], engine.SymInt)
         assert not isinstance(nested.shape[0], engine.SymInt) and not isinstance(3, engine.SymInt)
+
+
+def test_functorchs_own_functions_warn():
+    for engine in (torch, tenfold):
+        older = engine._functorch.deprecated
+        with pytest.warns(FutureWarning, match=r"[Pp]lease use `torch.vmap`"):
+            assert older.vmap(lambda x: x * 2)(engine.ones(2)).tolist() == [2.0, 2.0]
+        with pytest.warns(FutureWarning, match=r"[Pp]lease use `torch.func.grad`"):
+            assert older.grad(lambda x: x * x)(engine.ones(())).item() == 2.0
+
+
+def test_the_older_registration_of_containers_warns():
+    for engine in (torch, tenfold):
+        pytree = engine.utils._pytree
+
+        class Pair:
+            def __init__(self, x, y):
+                self.x, self.y = x, y
+
+        def parts(pair):
+            return [pair.x, pair.y], None
+
+        def made(values, context, kind=Pair):
+            return kind(*values)
+
+        with pytest.warns(FutureWarning, match="torch.utils._pytree._register_pytree_node"):
+            pytree._register_pytree_node(Pair, parts, made)
+        with pytest.warns(UserWarning, match="already registered"), pytest.warns(FutureWarning):
+            pytree._register_pytree_node(Pair, parts, made)
+        assert pytree.tree_leaves(Pair(1, 2)) == [1, 2]

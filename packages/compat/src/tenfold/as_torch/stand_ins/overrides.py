@@ -74,6 +74,8 @@ def _asks(function: Any) -> bool:
 def _of_tensors() -> Iterator[tuple[str, Any]]:
     """What a tensor has: methods, and the getters of properties, each with its name."""
     for name in dir(Tensor):
+        if name == "__class__":  # of which the class's own is that of classes
+            continue
         value: Any = inspect.getattr_static(Tensor, name)
         if isinstance(value, property) or (hasattr(type(value), "__get__") and hasattr(type(value), "__set__")):
             yield f"{name}.__get__", value.__get__
