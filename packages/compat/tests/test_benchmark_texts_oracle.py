@@ -7,10 +7,10 @@ import timeit
 
 import pytest
 
-torch = pytest.importorskip("torch")
-import torch.utils.benchmark  # noqa: E402
+pytest.importorskip("torch")
+import torch.utils.benchmark as theirs
 
-import tenfold.utils.benchmark  # noqa: E402
+import tenfold.utils.benchmark as ours
 
 TASKS = [
     {"stmt": "x"},
@@ -30,8 +30,7 @@ TIMES = [[1e-5, 1.02e-5, 1.03e-5, 1.01e-5, 1e-5], [1e-5, 1.01e-5, 1.02e-5]]
 @pytest.mark.parametrize("times", range(len(TIMES)))
 def test_a_measurement_prints_as_pytorchs(task, times):
     said = []
-    for engine in (torch, tenfold):
-        benchmark = engine.utils.benchmark
+    for benchmark in (theirs, ours):
         spec = benchmark.TaskSpec(**{"setup": "pass", "global_setup": "", **TASKS[task]})
         one = benchmark.Measurement(10, list(TIMES[times]), spec)
         said.append((repr(one).partition("\n")[2], one.title, one.as_row_name))
@@ -51,8 +50,8 @@ class Drawn(timeit.Timer):
 @pytest.mark.parametrize("stmt", ["pass", "cheap()", "dear()"])
 def test_blocks_are_as_long_as_pytorchs(stmt):
     found = []
-    for engine in (torch, tenfold):
-        timer = type("Mine", (engine.utils.benchmark.Timer,), {"_timer_cls": Drawn})(stmt)
+    for benchmark in (theirs, ours):
+        timer = type("Mine", (benchmark.Timer,), {"_timer_cls": Drawn})(stmt)
         every = [timer.blocked_autorange(min_run_time=3), timer.adaptive_autorange()]
         found.append([(one.number_per_run, len(one.times), one.median) for one in every])
     assert found[1] == found[0]

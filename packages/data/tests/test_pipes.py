@@ -388,6 +388,7 @@ def test_the_iterator_of_a_pipe_that_is_its_own_has_its_attributes():
             return self.at
 
     steps = iter(Counting())
-    assert list(steps) == [1, 2, 3] and steps.last() == 4
+    assert list(steps) == [1, 2, 3]
+    assert steps.last() == 4
     with pytest.raises(AttributeError):
         steps.first()

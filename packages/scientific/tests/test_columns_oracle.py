@@ -60,6 +60,6 @@ def test_matrices_that_cannot_be_factored_lie_by_columns_too():
     for t in (torch, tenfold):
         both = t.tensor([singular, [[2.0, 0.0, 0.0], [0.0, 2.0, 0.0], [0.0, 0.0, 2.0]]])
         inverse, info = t.linalg.inv_ex(both)
-        assert inverse.stride() == (9, 1, 3) and info.tolist() == [2, 0]
+        assert (inverse.stride(), info.tolist()) == ((9, 1, 3), [2, 0])
         factor, info = t.linalg.cholesky_ex(both - 3 * t.eye(3))
-        assert factor.stride() == (9, 1, 3) and info.tolist() == [1, 1]
+        assert (factor.stride(), info.tolist()) == ((9, 1, 3), [1, 1])

@@ -82,7 +82,7 @@ class CapturedTraceback:
 
 
 class report_compile_source_on_error:  # noqa: N801 - PyTorch's name
-    """A context that gives errors the lines of code that a program made: functions whose globals hold it as `__compile_source__`."""
+    """A context that gives errors the lines of made code, which functions' globals hold as `__compile_source__`."""
 
     def __enter__(self) -> None:
         pass

@@ -120,9 +120,7 @@ def _masked_softmax(self: Tensor, mask: Tensor, dim: int | None = None, mask_typ
             raise RuntimeError("Mask Type should be defined: 0, 1 or 2")
         mask_type = 2
     if mask_type not in (0, 1, 2):
-        raise RuntimeError(
-            f"Mask Type should be 0 (src_mask) or 1 (src_key_padding_mask), or 2 (default_mask), got {mask_type}"
-        )
+        raise RuntimeError(f"Mask Type should be 0 (src_mask) or 1 (src_key_padding_mask), or 2 (default_mask), got {mask_type}")
     if mask_type == 2 and mask.shape != self.shape:
         raise RuntimeError(
             f"For mask_type == 2 mask shape should match input shape, got {list(mask.shape)} and {list(self.shape)}"

@@ -25,7 +25,9 @@ def hash_tensor(input: Tensor, dim: Any = (), keepdim: bool = False, *, mode: in
     if mode != 0:
         raise RuntimeError(f"Unknown hash_tensor mode: {mode}")
     if input.dtype.is_complex:
-        raise NotImplementedError(f"\"xor_sum_cpu\" not implemented for '{type_name(input.dtype)}'; hash real and imag by themselves")
+        raise NotImplementedError(
+            f"\"xor_sum_cpu\" not implemented for '{type_name(input.dtype)}'; hash real and imag by themselves"
+        )
     if dim in ((), []) and not input.numel():
         raise RuntimeError(
             "hash_tensor: Expected reduction dim to be specified for input.numel() == 0. Specify the reduction dim with the "

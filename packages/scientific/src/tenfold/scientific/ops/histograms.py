@@ -47,8 +47,8 @@ def histogram(input: Tensor, bins: Any = 100, *, range: Any = None, weight: Tens
     """
     if isinstance(bins, Tensor) and range is not None:
         raise TypeError(
-            "histogram() received an invalid combination of arguments - got bins as a tensor of edges and range; a range is for a "
-            "number of bins"
+            "histogram() received an invalid combination of arguments - got bins as a tensor of edges and range; a range is for "
+            "a number of bins"
         )
     rows = input.detach().reshape(-1, 1)
     _check_weight(input, rows.shape, input.shape, weight)
