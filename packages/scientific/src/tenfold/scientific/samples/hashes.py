@@ -12,8 +12,9 @@ from tenfold.testing.samples import ErrorSample, Make, Sample, error_samples, sa
 
 def _folded(input: Any, dim: Any = (), keepdim: bool = False, mode: int = 0) -> Any:
     bits = input.astype(np.float64).view(np.int64) if input.dtype.kind in "fV" else input.astype(np.int64)
-    axis = None if dim in ((), []) else tuple(dim) if isinstance(dim, (list, tuple)) else dim
-    return np.bitwise_xor.reduce(bits, axis=axis, keepdims=keepdim).view(np.uint64)
+    axis: Any = None if dim in ((), []) else tuple(dim) if isinstance(dim, (list, tuple)) else dim
+    fold: Any = np.bitwise_xor.reduce
+    return fold(bits, axis=axis, keepdims=keepdim).view(np.uint64)
 
 
 @samples("hash_tensor", reference=_folded)
