@@ -114,7 +114,7 @@ def both(call):
             parts = value if isinstance(value, tuple) else (value,)
             found.append([part.tolist() if hasattr(part, "tolist") else part for part in parts])
         except (RuntimeError, TypeError) as error:
-            found.append((type(error), str(error).partition(",")[0].partition("!")[0]))
+            found.append((type(error), str(error).partition(", got")[0].partition("!")[0].partition(";")[0]))
     return found
 
 
@@ -129,6 +129,11 @@ SHOWN = {
     "unique with places": lambda t: t._unique(t.tensor([3, 1, 3]), return_inverse=True),
     "unique with counts": lambda t: t._unique2(t.tensor([3, 1, 3]), return_inverse=True, return_counts=True),
     "combination": lambda t: t._compute_linear_combination(t.arange(6.0).reshape(3, 2), t.arange(6.0).reshape(2, 3)),
+    "softmax": lambda t: (t._softmax(t.zeros(2, 4), 1, False), t._log_softmax(t.zeros(2, 1), 0, False)),
+    "softmax of half precision": lambda t: t._softmax(t.zeros(2, 3), 1, True),
+    "combination in place": lambda t: t._compute_linear_combination(t.ones(3, 2), t.ones(2, 3), out=t.ones(2, 2)),
+    "complex combination": lambda t: t._compute_linear_combination(t.ones(3, 2, dtype=t.complex64), t.ones(2, 3)),
+    "unique slices": lambda t: t._VF.unique_dim(t.tensor([[1, 2], [1, 2], [0, 1]]), 0, return_inverse=True, return_counts=True),
     "add and relu": lambda t: (t._VF._add_relu(t.tensor([1.0, -3]), t.tensor([1.0, 1])), t._VF._add_relu(t.ones(2), -0.5)),
     "checked": lambda t: t._test_check_tensor(t.tensor([True, False])),
     "overlap": lambda t: tuple(
@@ -150,7 +155,9 @@ def test_functions_with_an_underscore_are_pytorchs(name):
 HEADS = (2, 4, 3, 3)
 MASKED = [
     ((2, 3), (2, 3), None, None), ((2, 3), (2, 3), 0, 2), (HEADS, (3, 3), 3, 0), (HEADS, (2, 3), 3, 1), (HEADS, HEADS, 3, 2),
-    ((2, 3), (2,), None, None), (HEADS, (3, 3), 3, None), (HEADS, (3, 3), 3, 7),
+    (HEADS, HEADS, 3, 1), (HEADS, HEADS, 0, 1), (HEADS, HEADS, 3, 0), (HEADS, (3, 3), 3, 1), (HEADS, (2, 3), 3, 0),
+    ((2, 3, 3), (2, 3), 2, 1), ((2, 3, 3), (3, 3), 2, 0), ((2, 3), (2,), None, None), (HEADS, (3, 3), 3, None),
+    (HEADS, (3, 3), 3, 7),
 ]  # fmt: skip
 
 

@@ -64,8 +64,9 @@ def _unique2(
 
 
 def _compute_linear_combination(input: Tensor, coefficients: Tensor, *, out: Tensor | None = None) -> Tensor:
-    """Sums of the tensors input[0], input[1], ... with the weights of each row of coefficients."""
-    return tenfold.tensordot(coefficients, input, 1) if out is None else out.copy_(tenfold.tensordot(coefficients, input, 1))
+    """Sums of the tensors input[0], input[1], ... with the weights of each row of coefficients, added to `out` if given."""
+    found = tenfold.tensordot(coefficients.to(input.dtype), input, 1)
+    return found if out is None else out.add_(found)
 
 
 def _debug_has_internal_overlap(self: Tensor) -> int:
@@ -104,6 +105,22 @@ def _add_relu(input: Any, other: Any, *, alpha: Any = 1) -> Tensor:
     return tenfold.relu(tenfold.add(input, other, alpha=alpha))
 
 
+def _softmax(self: Tensor, dim: int, half_to_float: bool) -> Tensor:
+    """Softmax over a dimension. RuntimeError where the result is to be float32 of half precision, which GPUs compute."""
+    return tenfold.softmax(_not_widened(self, half_to_float), dim)
+
+
+def _log_softmax(self: Tensor, dim: int, half_to_float: bool) -> Tensor:
+    """The logarithm of `_softmax`."""
+    return tenfold.log_softmax(_not_widened(self, half_to_float), dim)
+
+
+def _not_widened(input: Tensor, half_to_float: bool) -> Tensor:
+    if half_to_float and input.is_cpu:
+        raise RuntimeError("softmax with half to float conversion is not supported on CPU; convert by .float()")
+    return input.float() if half_to_float else input
+
+
 def _masked_softmax(self: Tensor, mask: Tensor, dim: int | None = None, mask_type: int | None = None) -> Tensor:
     """Softmax (over the last dimension by default) of the elements where a boolean mask is False; 0 where it is True.
 
@@ -121,12 +138,16 @@ def _masked_softmax(self: Tensor, mask: Tensor, dim: int | None = None, mask_typ
         mask_type = 2
     if mask_type not in (0, 1, 2):
         raise RuntimeError(f"Mask Type should be 0 (src_mask) or 1 (src_key_padding_mask), or 2 (default_mask), got {mask_type}")
-    if mask_type == 2 and mask.shape != self.shape:
+    B, L = self.shape[0], self.shape[-1]
+    small = {0: ((L, L), "(L, L)"), 1: ((B, L), "(B, L)")}.get(mask_type) if self.dim() == 4 else None
+    if mask.shape != self.shape and (small is None or mask.shape != small[0]):
+        wanted = "match input shape" if small is None else f"be {small[1]}"
         raise RuntimeError(
-            f"For mask_type == 2 mask shape should match input shape, got {list(mask.shape)} and {list(self.shape)}"
+            f"For mask_type == {2 if small is None else mask_type} mask shape should {wanted}, got {list(mask.shape)} and an "
+            f"input {list(self.shape)}"
         )
-    if mask_type == 1:
-        mask = mask.reshape(mask.shape[0], *[1] * (self.dim() - 2), mask.shape[-1])
+    if mask_type == 1 and mask.shape != self.shape:
+        mask = mask.reshape(B, 1, 1, L)
     return tenfold.softmax(self.masked_fill(mask, float("-inf")), self.dim() - 1 if dim is None else dim)
 
 
