@@ -108,7 +108,7 @@ def public_stubs(tenfold: Any) -> str:
     from tenfold.plugins import PACKAGES
     from tenfold.types.dtypes import ALIASES as DTYPE_ALIASES, BY_NAME
 
-    public = {**OPERATORS, **{name: fn.op for name, fn in ALIASES.items()}}
+    public = {**OPERATORS, **{name: fn.op for name, fn in ALIASES.items() if hasattr(fn, "op")}}
     functions = {
         name: operator
         for name, operator in sorted(public.items())
@@ -179,7 +179,7 @@ def of_siblings(public: dict[str, Any]) -> dict[str, list[str]]:
     found: dict[str, list[str]] = {}
     for name, member in sorted(public.items()):
         package = PACKAGES.get(member.op.declared.__module__.split(".")[1]) if hasattr(member, "op") else None
-        inside = name.startswith(("__", *_SPELT_OTHERWISE)) or _PARTS_OF_OTHERS.fullmatch(name)
+        inside = name.startswith(("_", *_SPELT_OTHERWISE)) or _PARTS_OF_OTHERS.fullmatch(name)
         if package is not None and not inside:
             found.setdefault(package, []).append(name)
     return dict(sorted(found.items()))
@@ -257,7 +257,8 @@ def main(arguments: list[str]) -> int:
 
     load_operators()
     importlib.import_module("tenfold.ops._dunders")
-    public = {**{name: operator.fn for name, operator in OPERATORS.items()}, **ALIASES}
+    aliases = {name: fn for name, fn in ALIASES.items() if hasattr(fn, "op")}  # others are names of no operators
+    public = {**{name: operator.fn for name, operator in OPERATORS.items()}, **aliases}
     stubs = public_stubs(tenfold)
     texts = {
         TYPING / "public_names.pyi": stubs,

@@ -59,3 +59,10 @@ def test_gradients():
         grads.append(w.grad)
     assert str(grads[1].dtype) == "tenfold.float32"
     np.testing.assert_allclose(grads[1].numpy(), grads[0].numpy(), rtol=2.0**-6)
+
+
+def test_of_what_is_no_kind_of_device_nobody_knows_whether_it_casts():
+    for m in (torch, tenfold):
+        assert m.amp.is_autocast_available("cpu")
+        with pytest.raises(RuntimeError, match="Expected one of cpu"):
+            m.amp.is_autocast_available("device")

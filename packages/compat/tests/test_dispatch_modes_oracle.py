@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 import tenfold
+from tenfold._ops import ops
 from tenfold.as_torch.stand_ins import _C
-from tenfold.as_torch.stand_ins._ops import ops
 from tenfold.utils import _python_dispatch, flop_counter
 from tenfold.utils._pytree import tree_map
 

@@ -184,7 +184,7 @@ def test_functorch_is_there_without_a_distribution_of_its_own() -> None:
     program = """
 import importlib.metadata
 import functorch, torch
-assert functorch.vmap is torch.func.vmap and functorch.__version__ == torch.__version__
+assert functorch.vmap is torch._functorch.deprecated.vmap and functorch.__version__ == torch.__version__
 from functorch.experimental import chunk_vmap, hessian
 assert hessian is torch.func.hessian and chunk_vmap(torch.sum, chunks=2)(torch.ones(3, 2)).tolist() == [2.0] * 3
 assert functorch.experimental.chunk_vmap is torch._functorch.apis.chunk_vmap
@@ -257,7 +257,8 @@ def _run(program: str) -> str:
 
 
 def test_functions_of_operators_are_listed_where_tools_look_for_them() -> None:
-    from tenfold.as_torch.stand_ins import _C, _VF
+    from tenfold import _VF
+    from tenfold.as_torch.stand_ins import _C
 
     listed = {*dir(_C._VariableFunctions)}
     assert {"add", "relu", "matmul", "svd", "lstm", "where"} <= listed

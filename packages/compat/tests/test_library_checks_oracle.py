@@ -12,7 +12,7 @@ import pytest
 torch = pytest.importorskip("torch")
 
 import tenfold  # noqa: E402
-from tenfold.as_torch.stand_ins import library as ours  # noqa: E402
+from tenfold import library as ours  # noqa: E402
 
 
 def _prototypes(T: Any, dtype: Any, device: Any) -> list[tuple[dict[str, Any], dict[str, Any], Any]]:

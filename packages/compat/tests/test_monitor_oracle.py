@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from tenfold.as_torch.stand_ins import monitor as ours
+from tenfold import monitor as ours
 
 torch = pytest.importorskip("torch")
 from torch import monitor as theirs  # noqa: E402 - there it is

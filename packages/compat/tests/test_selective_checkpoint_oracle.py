@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 import tenfold
-from tenfold.as_torch.stand_ins._ops import ops
+from tenfold._ops import ops
 
 torch = pytest.importorskip("torch")
 

@@ -11,7 +11,7 @@ import time
 import pytest
 
 import tenfold
-from tenfold.data import DataLoader
+from tenfold.data import DataLoader, IterDataPipe
 from tenfold.data.pipes import FromIterable
 from tenfold.data.readers import CSVReader, JSONLinesReader, LineReader, ParquetReader, TarReader, TarSamples
 
@@ -368,3 +368,27 @@ def test_parquet_columns_that_are_missing(tmp_path):
     assert list(ParquetReader(path, columns=["s.x"])) == [{"s": {"x": 2}}]
     with pytest.raises(ValueError, match=r"a\.parquet has no columns \['c'\]; it has \['ab', 's'\]"):
         list(ParquetReader(path, columns=["ab", "c"]))
+
+
+def test_the_iterator_of_a_pipe_that_is_its_own_has_its_attributes():
+    class Counting(IterDataPipe):
+        def __init__(self):
+            self.at = 0
+
+        def __iter__(self):
+            return self
+
+        def __next__(self):
+            self.at += 1
+            if self.at > 3:
+                raise StopIteration
+            return self.at
+
+        def last(self):
+            return self.at
+
+    steps = iter(Counting())
+    assert list(steps) == [1, 2, 3]
+    assert steps.last() == 4
+    with pytest.raises(AttributeError):
+        steps.first()

@@ -69,6 +69,19 @@ def test_bools_are_multiplied_where_a_sum_has_one_term():
 
 
 def test_an_operand_repeats_a_subscript_over_one_size_alone():
-    with pytest.raises(RuntimeError, match="repeated for an operand but the sizes don't match, 1 != 4"):
+    with pytest.raises(RuntimeError, match="repeated for operand 0 but the sizes don't match, 1 != 4"):
         tenfold.einsum("jll->j", tenfold.ones(2, 4, 1))
     assert tenfold.einsum("jll->j", tenfold.ones(2, 4, 4)).tolist() == [4.0, 4.0]
+
+
+@pytest.mark.parametrize(("equation", "place"), [("1", 0), ("a,b1->ab", 3), ("a,b->a2", 6)])
+def test_a_subscript_that_is_none_is_told_by_its_place(equation, place):
+    with pytest.raises(RuntimeError, match=f"invalid subscript given at index {place} in the equation string"):
+        tenfold.einsum(equation, tenfold.ones(2), *([tenfold.ones(2, 2)] if "," in equation else []))
+
+
+def test_too_few_and_too_many_operands_are_told_apart():
+    with pytest.raises(RuntimeError, match="fewer operands were provided than specified in the equation"):
+        tenfold.einsum("a,b,c", tenfold.ones(2), tenfold.ones(2))
+    with pytest.raises(RuntimeError, match="more operands were provided than specified in the equation"):
+        tenfold.einsum("a", tenfold.ones(2), tenfold.ones(2))

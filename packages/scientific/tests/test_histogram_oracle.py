@@ -66,3 +66,9 @@ def test_bins_are_a_hundred_where_none_are_said() -> None:
         np.testing.assert_allclose(ours.bin_edges.numpy(), theirs.bin_edges.numpy(), rtol=1e-12)
     method = tenfold.from_numpy(points).histogram(range=(0.0, 1.0))
     np.testing.assert_array_equal(method.hist.numpy(), torch.from_numpy(points).histogram(range=(0.0, 1.0)).hist.numpy())
+
+
+def test_a_range_is_for_a_number_of_bins():
+    for t in (torch, tenfold):
+        with pytest.raises(TypeError, match="invalid combination of arguments"):
+            t.histogram(t.ones(2), t.tensor([0.0, 1.0]), range=(0, 1))

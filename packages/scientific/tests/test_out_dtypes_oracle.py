@@ -15,6 +15,9 @@ def _outs(t, *names):
 
 
 CALLS = {
+    "bucketize": lambda t: t.bucketize(t.rand(2), t.tensor([0.0, 1.0]), out=_outs(t, "float32")),
+    "bucketize int32": lambda t: t.bucketize(t.rand(2), t.tensor([0.0, 1.0]), out_int32=True, out=_outs(t, "int64")),
+    "multi_dot": lambda t: t.linalg.multi_dot([t.ones(2, 2), t.ones(2, 2)], out=_outs(t, "float64")),
     "quantile": lambda t: t.quantile(t.rand(4), 0.5, out=_outs(t, "int32")),
     "quantile double": lambda t: t.quantile(t.rand(4), 0.5, out=_outs(t, "float64")),
     "nanquantile": lambda t: t.nanquantile(t.rand(4), 0.5, out=_outs(t, "float64")),

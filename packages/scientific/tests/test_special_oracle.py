@@ -159,3 +159,14 @@ def test_the_derivatives_that_exist_beside_them() -> None:
         (lib.igamma(lib.tensor([2.5, 3.0]), b) + lib.special.zeta(2.0, b) + lib.igammac(lib.tensor(1.5), b)).sum().backward()
         found.append(b.grad.numpy())
     np.testing.assert_allclose(found[1], found[0], rtol=1e-5)
+
+
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")  # of PyTorch's own forward mode
+def test_forward_mode_says_what_it_does_not_know():
+    for t in (torch, tenfold):
+        ad = t.autograd.forward_ad
+        with (
+            ad.dual_level(),
+            pytest.raises(NotImplementedError, match="Trying to use forward AD with igamma that does not support"),
+        ):
+            t.igamma(ad.make_dual(t.ones(2), t.ones(2)), t.ones(2))

@@ -1,5 +1,12 @@
-"""What the plugin loader reads of this package: the version of the plugin interface it was written for."""
+"""What tenfold-compat registers: names of PyTorch's that are found in Tenfold itself, beside its operators."""
 
 from __future__ import annotations
 
+from tenfold.plugins import hookimpl
+
 TENFOLD_PLUGIN_API = 1
+
+
+@hookimpl()  # type: ignore[untyped-decorator]
+def tenfold_operators() -> dict[str, tuple[str, ...]]:
+    return {"unlisted names": ("tenfold.as_torch.unlisted_names",)}

@@ -21,6 +21,7 @@ from tenfold.amp.settings import (
     get_autocast_dtype,
     is_autocast_enabled,
 )
+from tenfold.dispatch.devices import device
 from tenfold.dispatch.operators import Operator, op
 from tenfold.dispatch.runtime import STATE, Layer, call_inside, count_active, enter_outermost, leave_outermost
 from tenfold.plugins import backends
@@ -29,13 +30,13 @@ from tenfold.types import dtypes
 
 
 def is_autocast_available(device_type: str) -> bool:
-    """Whether autocast knows this device type: every registered one.
+    """Whether autocast knows this device type: every registered one. RuntimeError for what is none.
 
     >>> import tenfold
     >>> tenfold.amp.is_autocast_available("cpu")
     True
     """
-    return device_type.partition(":")[0] in backends()
+    return device(device_type).type in backends()
 
 
 class _Here(threading.local):

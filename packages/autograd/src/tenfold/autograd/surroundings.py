@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import importlib
+import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
@@ -72,6 +73,25 @@ def get_device_states(*args: Any) -> tuple[list[int], list[Tensor]]:
     """
     found = sorted({(t.device.index or 0, t.device.type) for t in _tensors(args) if t.device.type not in ("cpu", "meta")})
     return [index for index, _ in found], [_numbers(kind).get_rng_state(index) for index, kind in found]
+
+
+def _infer_device_type(*args: Any) -> str:
+    """The device type of tensors among the arguments that are not on the CPU, the first one's with a warning where they differ.
+
+    Without any: the CPU.
+
+    >>> from tenfold.ops.creation.factories import empty
+    >>> _infer_device_type({"x": empty(2, device="meta")})
+    'meta'
+    """
+    kinds = list(dict.fromkeys(t.device.type for t in _tensors(args) if t.device.type != "cpu"))
+    if len(kinds) > 1:
+        warnings.warn(
+            "Tensor arguments, excluding CPU tensors, are detected on at least two types of devices. Device state will only be "
+            f"saved for devices of a single device type: the first. Device types: {sorted(kinds)} first device type: {kinds[0]}",
+            stacklevel=2,
+        )
+    return kinds[0] if kinds else "cpu"
 
 
 def _numbers(device_type: str) -> Any:

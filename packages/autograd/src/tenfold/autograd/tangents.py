@@ -68,14 +68,26 @@ def draws(operator: Operator) -> bool:
 def push(operator: Operator, values: Values, tangents: Values) -> tuple[Any, Any]:
     """The result and its tangent."""
     rule = find(operator)
-    if rule is not None:
-        return rule(operator, values, tangents)
-    if find_gradient(operator) is None:
-        raise NotImplementedError(
-            f"forward mode of {operator.name} is not implemented: the operator has neither a forward-mode rule "
-            f"(tenfold.autograd.tangents.jvp_rule) nor a gradient rule from which to make one"
+    if rule is None and find_gradient(operator) is None:
+        raise _unsupported(
+            operator,
+            "the operator has neither a forward-mode rule (tenfold.autograd.tangents.jvp_rule) nor a gradient rule from which to "
+            "make one",
         )
-    return DOUBLE_BACKWARD(operator, values, tangents)
+    try:
+        return (rule or DOUBLE_BACKWARD)(operator, values, tangents)
+    except NotImplementedError as error:
+        told = str(error)
+        raise error if told.startswith(_UNSUPPORTED) else _unsupported(operator, told) from None
+
+
+_UNSUPPORTED = "Trying to use forward AD with "
+
+
+def _unsupported(operator: Operator, why: str) -> NotImplementedError:
+    return NotImplementedError(
+        f"{_UNSUPPORTED}{operator.name} that does not support it because it has not been implemented yet: {why}"
+    )
 
 
 # Rules of whole kinds of operators

@@ -21,6 +21,7 @@ from tenfold.profiler.flops import flops
 from tenfold.profiler.memory import Account
 from tenfold.profiler.schedule import ProfilerAction
 from tenfold.tensor.tensor import Tensor
+from tenfold.types.memory_format import strided
 
 
 class ProfilerActivity(enum.Enum):
@@ -241,9 +242,12 @@ class profile(Layer):  # noqa: N801 - PyTorch's name
 
 
 def shapes_of(value: Any) -> Any:
-    """The shape of an argument, as PyTorch tells it: that of a tensor, those of a list of tensors, [] for all else."""
+    """The shape of an argument, as PyTorch tells it: that of a tensor, those of a list of tensors, [] for all else.
+
+    A nested tensor of the strided layout has no shape.
+    """
     if isinstance(value, Tensor):
-        return list(value.shape)
+        return [] if value.is_nested and value.layout is strided else list(value.shape)
     if isinstance(value, (list, tuple)) and any(isinstance(v, Tensor) for v in value):
         return [shapes_of(v) for v in value]
     return []

@@ -178,7 +178,7 @@ def _policy(given: Any) -> Policy:
         return given  # type: ignore[no-any-return]
     if not isinstance(given, list):
         raise TypeError("policy_fn_or_list must be either a function or a list of ops.")
-    kinds = importlib.import_module("tenfold.as_torch.stand_ins._ops")
+    kinds = importlib.import_module("tenfold._ops")
     for op in given:
         if not isinstance(op, (kinds.OpOverload, kinds.HigherOrderOperator)):
             packet = isinstance(op, kinds.OpOverloadPacket)
@@ -207,7 +207,7 @@ class _Ignored:
 
     @staticmethod
     def _operators() -> tuple[Any, ...]:
-        return (importlib.import_module("tenfold.as_torch.stand_ins._ops").ops.aten.detach.default,)
+        return (importlib.import_module("tenfold._ops").ops.aten.detach.default,)
 
 
 SAC_IGNORED_OPS = _Ignored()

@@ -20,7 +20,12 @@ from typing import Any
 from tenfold.autograd import engine
 from tenfold.autograd.function import Function
 from tenfold.autograd.saved import hooked
-from tenfold.autograd.surroundings import Surroundings, get_device_states, set_device_states
+from tenfold.autograd.surroundings import (
+    Surroundings,
+    _infer_device_type,
+    get_device_states,
+    set_device_states,
+)
 from tenfold.autograd.tape import backward
 from tenfold.dispatch.gradmode import enable_grad, no_grad
 from tenfold.dispatch.runtime import STATE
@@ -364,6 +369,7 @@ def _without_reentering(
 
 __all__ = [
     "SAC_IGNORED_OPS", "CheckpointError", "CheckpointFunction", "CheckpointPolicy", "SelectiveCheckpointContext",
+    "_infer_device_type",
     "check_backward_validity", "checkpoint", "checkpoint_sequential", "create_selective_checkpoint_contexts", "detach_variable",
     "get_device_states", "noop_context_fn", "set_checkpoint_debug_enabled", "set_checkpoint_early_stop", "set_device_states",
 ]  # fmt: skip

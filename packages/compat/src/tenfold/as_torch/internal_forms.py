@@ -13,8 +13,8 @@ from typing import Any
 
 import tenfold
 from tenfold import Tensor
+from tenfold._ops import OpOverload, ops
 from tenfold.as_torch.asking import Suspended
-from tenfold.as_torch.stand_ins._ops import OpOverload, ops
 from tenfold.dispatch.operators import Operator
 
 Values = dict[str, Any]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from tenfold.utils._pytree_classes import (
     _deregister_pytree_node,
     _is_leaf,
+    _register_pytree_node,
     arg_tree_leaves,
     register_dataclass,
     treespec_dict,
@@ -65,7 +66,6 @@ from tenfold.utils._pytree_trees import (
     UnflattenFunc,
     _broadcast_to_and_flatten,
     _get_node_type,
-    _register_pytree_node,
     key_get,
     keystr,
     map_only,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import warnings
 from collections.abc import Iterable, Mapping
 from typing import Any
 
@@ -10,13 +11,25 @@ from tenfold.utils._pytree_containers import GetAttrKey
 from tenfold.utils._pytree_trees import (
     SUPPORTED_NODES,
     SUPPORTED_SERIALIZED_TYPES,
+    FlattenFunc,
     LeafSpec,
     PyTree,
     TreeSpec,
+    UnflattenFunc,
     register_pytree_node,
     tree_is_leaf,
     tree_leaves,
 )
+
+
+def _register_pytree_node(cls: type[Any], flatten_fn: FlattenFunc, unflatten_fn: UnflattenFunc, **options: Any) -> None:
+    """`register_pytree_node` by an older name, which warns, and takes the place of an earlier registration."""
+    old, new = "`torch.utils._pytree._register_pytree_node`", "`torch.utils._pytree.register_pytree_node`"
+    warnings.warn(f"{old} is deprecated. Please use {new} instead.", FutureWarning, stacklevel=2)
+    if cls in SUPPORTED_NODES:
+        warnings.warn(f"{cls} is already registered as pytree node. Overwriting the previous registration.", stacklevel=2)
+        del SUPPORTED_NODES[cls]
+    register_pytree_node(cls, flatten_fn, unflatten_fn, **options)
 
 
 def register_dataclass(

@@ -89,9 +89,6 @@ def register_pytree_node(
         SUPPORTED_SERIALIZED_TYPES[cls] = _Dumped(serialized_type_name, to_dumpable_context, from_dumpable_context)
 
 
-_register_pytree_node = register_pytree_node
-
-
 def _get_node_type(tree: PyTree) -> Any:
     kind = type(tree)
     return NAMED_TUPLE if kind not in SUPPORTED_NODES and is_namedtuple_class(kind) else kind

@@ -12,7 +12,7 @@ from math import prod
 from typing import Any
 
 from tenfold import Tensor
-from tenfold.as_torch.stand_ins._ops import OpOverload, OpOverloadPacket, ops
+from tenfold._ops import OpOverload, OpOverloadPacket, ops
 from tenfold.utils._python_dispatch import TorchDispatchMode
 from tenfold.utils._pytree import tree_map
 from tenfold.utils.module_tracker import ModuleTracker
@@ -33,7 +33,7 @@ def register_flop_formula(targets: Any, get_raw: bool = False) -> Callable[[Call
 
     `get_raw`: tensors are handed over as they are, the result as `out_val`.
 
-    >>> from tenfold.as_torch.stand_ins._ops import ops
+    >>> from tenfold._ops import ops
     >>> @register_flop_formula(ops.aten.hypot)
     ... def hypot_operations(x, y, *args, out_shape=None, **kwargs):
     ...     return 4 * out_shape.numel()

@@ -18,6 +18,7 @@ class RaggedSize(int):
 
     name: int
     times: int
+    is_symbolic = True  # by which it counts as one of `torch.SymInt`
 
     def __new__(cls, name: int, longest: int, times: int = 1) -> Self:
         made = super().__new__(cls, longest * times)

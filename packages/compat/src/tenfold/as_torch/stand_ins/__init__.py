@@ -13,7 +13,7 @@ from typing import Any
 _NAMES = {
     name: module
     for module, names in {
-        "compiler": "compile",
+        "tenfold.compiler": "compile",
         "_higher_order_ops": "cond while_loop",
         "_C": "DisableTorchFunctionSubclass Future Generator PyTorchFileReader PyTorchFileWriter ScriptFunction ScriptModule "
         "AnyType BoolType ClassType DictType FloatType IntType ListType NoneType NumberType OptionalType StringType "
@@ -31,4 +31,6 @@ _NAMES = {
 def stand_in(name: str) -> Any:
     """A function or class of the module `torch` that Tenfold itself has not, or None."""
     module = _NAMES.get(name)
-    return None if module is None else getattr(importlib.import_module(f"{__name__}.{module}"), name)
+    if module is None:
+        return None
+    return getattr(importlib.import_module(module if "." in module else f"{__name__}.{module}"), name)

@@ -8,7 +8,7 @@ from typing import Any
 
 import tenfold
 from tenfold import Tensor
-from tenfold.as_torch.stand_ins._utils import _get_device_module
+from tenfold._utils import _get_device_module
 
 
 def _check_with(error_type: type[BaseException], cond: Any, message: Callable[[], str]) -> None:

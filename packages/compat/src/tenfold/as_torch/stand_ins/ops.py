@@ -2,6 +2,6 @@
 
 import sys
 
-from tenfold.as_torch.stand_ins._ops import ops
+from tenfold._ops import ops
 
 sys.modules[__name__] = ops

@@ -75,6 +75,8 @@ def _of_tensors() -> Iterator[tuple[str, Any]]:
     """What a tensor has: methods, and the getters of properties, each with its name."""
     for name in dir(Tensor):
         value: Any = inspect.getattr_static(Tensor, name)
+        if isinstance(value, types.GetSetDescriptorType) and getattr(Tensor, name) is not value:
+            continue  # it is of the class itself, such as __dict__
         if isinstance(value, property) or (hasattr(type(value), "__get__") and hasattr(type(value), "__set__")):
             yield f"{name}.__get__", value.__get__
         elif isinstance(value, types.FunctionType) and _asks(value):

@@ -23,6 +23,9 @@ class Pass:
     def __iter__(self) -> Pass:
         return self
 
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._source, name)  # of a pipe that is its own iterator
+
     def __next__(self) -> Any:
         if self._pipe._pass_number != self._number:
             raise RuntimeError(INVALID.format(self._pipe))

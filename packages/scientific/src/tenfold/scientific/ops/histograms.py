@@ -45,6 +45,11 @@ def histogram(input: Tensor, bins: Any = 100, *, range: Any = None, weight: Tens
     >>> tenfold.histogram(tenfold.tensor([1.0, 2.0, 1.0]), 4, range=(0.0, 3.0), weight=tenfold.tensor([1.0, 2.0, 4.0])).hist
     tensor([0., 5., 2., 0.])
     """
+    if isinstance(bins, Tensor) and range is not None:
+        raise TypeError(
+            "histogram() received an invalid combination of arguments - got bins as a tensor of edges and range; a range is for "
+            "a number of bins"
+        )
     rows = input.detach().reshape(-1, 1)
     _check_weight(input, rows.shape, input.shape, weight)
     edges = _edges("histogram", rows, [bins], range)

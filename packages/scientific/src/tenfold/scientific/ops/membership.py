@@ -7,8 +7,9 @@ from typing import Any
 
 from tenfold.dispatch.operators import Number, composite, op
 from tenfold.ops.reduction.ordering import existing, searchsorted, unique_parts, wanted
+from tenfold.scientific.ops.outs import require_dtype
 from tenfold.tensor.tensor import Tensor
-from tenfold.types.dtypes import int64, type_name
+from tenfold.types.dtypes import int32, int64, type_name
 from tenfold.types.promotion import promote_types
 
 
@@ -81,6 +82,17 @@ def bucketize(input: Tensor | Number, boundaries: Tensor, *, out_int32: bool = F
     if boundaries.dim() != 1:
         raise RuntimeError(f"bucketize: boundaries tensor must be 1 dimension, but got dim({boundaries.dim()})")
     return searchsorted(boundaries, input, out_int32=out_int32, right=right)
+
+
+@bucketize.overload
+def _(input: Any, boundaries: Any, *, out_int32: bool = False, right: bool = False, out: Any = None) -> Any:
+    """Refuses an output of another dtype, in PyTorch's words."""
+    require_dtype(
+        "torch.searchsorted(): output tensor's dtype is wrong, it can only be Int(int32) or Long(int64) depending on whether "
+        f"out_int32 flag is True, but we got output tensor's dtype {{given}} and out_int32 flag is {out_int32}",
+        out, int32 if out_int32 else int64,
+    )  # fmt: skip
+    return NotImplemented
 
 
 @composite("membership")

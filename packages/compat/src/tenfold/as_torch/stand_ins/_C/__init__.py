@@ -10,6 +10,7 @@ from typing import Any
 
 import tenfold
 from tenfold import Generator as Generator, Size as Size, device as device, dtype as dtype, layout as layout
+from tenfold.as_torch.stand_ins._private_functions import SymInt as SymInt
 from tenfold.as_torch.stand_ins.absent import classes, show
 from tenfold.dispatch.devices import AcceleratorError as AcceleratorError, OutOfMemoryError as OutOfMemoryError
 from tenfold.dispatch.overrides import (
@@ -19,6 +20,7 @@ from tenfold.dispatch.overrides import (
 )
 from tenfold.dispatch.runtime import STATE
 from tenfold.futures import Future as Future
+from tenfold.plugins import load_operators
 
 _WHY = "compiled programs are in the package tenfold-compile, which is not installed"
 globals().update(classes("Graph Node ScriptFunction ScriptMethod ScriptModule Value Block FunctionSchema", _WHY))
@@ -26,7 +28,7 @@ _TYPES = "AnyType BoolType ClassType DictType FloatType IntType ListType NoneTyp
 globals().update(classes(f"{_TYPES} TensorType TupleType", _WHY))
 globals().update(classes("PyTorchFileReader PyTorchFileWriter", "tenfold.load and tenfold.save read and write such files"))
 globals().update(classes("Event Stream", "streams and events are those of torch.cuda, in the package tenfold-backend-cuda"))
-globals().update(classes("SymBool SymFloat SymInt", "sizes are known numbers here"))
+globals().update(classes("SymBool SymFloat", "sizes are known numbers here"))
 _TensorBase = TensorBase = tenfold.Tensor
 StorageBase = tenfold.UntypedStorage
 _TensorMeta = type(tenfold.Tensor)
@@ -147,6 +149,7 @@ class _Functions:
         """What tools go through that wrap every function: operators' names, of which each is an attribute."""
         public = {name for name in dir(importlib.import_module(self._module)) if name[0] != "_"}
         if self._module == "tenfold":
+            load_operators()
             recurrent = {name + cell for name in ("lstm", "gru", "rnn_tanh", "rnn_relu") for cell in ("", "_cell")}
             public = public & {*dir(tenfold.op)} - {"cpu", "cuda"} | recurrent  # those two are modules and methods
         return sorted({*dir(object), *public})

@@ -7,8 +7,8 @@ import contextlib
 from typing import Any
 
 from tenfold.as_torch.stand_ins.absent import classes, functions, show, show_missing
-from tenfold.as_torch.stand_ins.compiler import allow_in_graph, disable, is_compiling, reset, set_stance
 from tenfold.as_torch.stand_ins.warnings_once import warn_once
+from tenfold.compiler import allow_in_graph, disable, is_compiling, reset, set_stance
 
 _WHY = "programs are compiled by the package tenfold-compile, which is not installed"
 

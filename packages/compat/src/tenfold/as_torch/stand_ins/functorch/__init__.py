@@ -7,9 +7,9 @@ import importlib
 from tenfold.as_torch.stand_ins.absent import functions
 
 _NAMES = {
-    "tenfold.func": "functionalize grad grad_and_value hessian jacfwd jacrev jvp vjp vmap",
-    "tenfold.autograd.make_functional": "FunctionalModule FunctionalModuleWithBuffers combine_state_for_ensemble "
-    "make_functional make_functional_with_buffers",
+    "tenfold._functorch.deprecated": "combine_state_for_ensemble functionalize grad grad_and_value hessian jacfwd jacrev jvp "
+    "make_functional make_functional_with_buffers vjp vmap",
+    "tenfold.autograd.make_functional": "FunctionalModule FunctionalModuleWithBuffers",
 }
 for _path, _names in _NAMES.items():
     _module = importlib.import_module(_path)

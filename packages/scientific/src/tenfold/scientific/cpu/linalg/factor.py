@@ -11,6 +11,7 @@ import numpy as np
 from tenfold.cpu.quiet import quiet
 from tenfold.dispatch.kernels import kernel
 from tenfold.dispatch.operators import op
+from tenfold.scientific.cpu.linalg.columns import by_columns
 from tenfold.scientific.cpu.linalg.lu import factor
 from tenfold.scientific.ops.linalg.checks import LinAlgError
 
@@ -41,22 +42,24 @@ def checked(function: Any, name: str) -> Callable[..., Any]:
 
 def _qr(A: Any, mode: Any) -> Any:
     if mode == "r":
-        return np.empty(0, A.dtype), linalg.qr(A, "r")
+        return np.empty(0, A.dtype), by_columns(linalg.qr(A, "r"))
     if 0 in A.shape:
         M, N = A.shape[-2:]
         K = M if mode == "complete" else min(M, N)
-        return np.broadcast_to(np.eye(M, K, dtype=A.dtype), (*A.shape[:-2], M, K)).copy(), np.zeros(
-            (*A.shape[:-2], K, N), A.dtype
+        return by_columns(np.broadcast_to(np.eye(M, K, dtype=A.dtype), (*A.shape[:-2], M, K))), by_columns(
+            np.zeros((*A.shape[:-2], K, N), A.dtype)
         )
-    return tuple(linalg.qr(A, mode))
+    return tuple(by_columns(part) for part in linalg.qr(A, mode))
 
 
 def _svd(A: Any, full_matrices: bool) -> Any:
-    return tuple(linalg.svd(A, full_matrices))
+    U, S, Vh = linalg.svd(A, full_matrices)
+    return by_columns(U), S, by_columns(Vh)
 
 
 def _eigh(A: Any, UPLO: Any) -> Any:
-    return tuple(linalg.eigh(A, UPLO.upper()))
+    values, vectors = linalg.eigh(A, UPLO.upper())
+    return values, by_columns(vectors)
 
 
 def _eig(A: Any) -> Any:
@@ -64,7 +67,7 @@ def _eig(A: Any) -> Any:
         raise RuntimeError("torch.linalg.eig: input tensor should not contain infs or NaNs.")
     values, vectors = linalg.eig(A)
     dtype = np.result_type(A.dtype, np.complex64)
-    return values.astype(dtype, copy=False), vectors.astype(dtype, copy=False)
+    return values.astype(dtype, copy=False), by_columns(vectors.astype(dtype, copy=False))
 
 
 for _operator, _function, _name in (
@@ -98,7 +101,7 @@ def _inverse(A: Any) -> Any:
     if A.shape[-1] != A.shape[-2]:
         raise ValueError("no square matrix")
     try:
-        return linalg.inv(A), _info(A)
+        return by_columns(linalg.inv(A)), _info(A)
     except linalg.LinAlgError:
         pass
     info, result = _info(A), np.empty(A.shape, A.dtype)
@@ -108,7 +111,7 @@ def _inverse(A: Any) -> Any:
         except linalg.LinAlgError:
             info[place] = _zero_pivot(A[place])
             result[place] = np.nan
-    return result, info
+    return by_columns(result), info
 
 
 def _zero_pivot(a: Any) -> int:
@@ -116,16 +119,11 @@ def _zero_pivot(a: Any) -> int:
     return int(factor(a, True)[2]) or 1
 
 
-def _by_columns(x: Any) -> Any:
-    """The same, column by column in memory, as LAPACK leaves solutions: programs view their transposes in other shapes."""
-    return np.ascontiguousarray(x.swapaxes(-1, -2)).swapaxes(-1, -2)
-
-
 def _solve(A: Any, B: Any) -> Any:
     if A.dtype != B.dtype or not A.shape[-2] == A.shape[-1] == B.shape[-2]:
         raise ValueError("operands do not fit")
     try:
-        return _by_columns(linalg.solve(A, B)), _info(A)
+        return by_columns(linalg.solve(A, B)), _info(A)
     except linalg.LinAlgError:
         pass
     info, result = _info(A), np.empty(B.shape, B.dtype)
@@ -135,7 +133,7 @@ def _solve(A: Any, B: Any) -> Any:
         except linalg.LinAlgError:
             info[place] = _zero_pivot(A[place])
             result[place] = np.nan
-    return _by_columns(result), info
+    return by_columns(result), info
 
 
 def _triangular(A: Any, B: Any, upper: bool, unitriangular: bool) -> Any:
@@ -151,7 +149,7 @@ def _triangular(A: Any, B: Any, upper: bool, unitriangular: bool) -> Any:
         X = linalg.solve(T, B)
     except linalg.LinAlgError:
         X = _substituted(T, B)
-    return _by_columns(X if upper else X[..., ::-1, :])
+    return by_columns(X if upper else X[..., ::-1, :])
 
 
 def _substituted(U: Any, B: Any) -> Any:
@@ -186,7 +184,7 @@ def _cholesky(A: Any, upper: bool) -> Any:
     pivots = linalg.diagonal(L)
     if np.isnan(pivots).any():  # which OpenBLAS takes for positive, and LAPACK does not
         info = np.where(info, info, np.where(np.isnan(pivots).any(-1), np.isnan(pivots).argmax(-1) + 1, 0).astype(info.dtype))
-    return np.ascontiguousarray(L.conj().swapaxes(-1, -2)) if upper else L, info
+    return by_columns(L.conj().swapaxes(-1, -2) if upper else L), info
 
 
 def _one_cholesky(a: Any) -> tuple[Any, int]:
@@ -216,7 +214,7 @@ def _cholesky_inverted(L: Any, upper: bool) -> Any:
     L = L if upper else L.conj().swapaxes(-1, -2)
     one = np.broadcast_to(np.eye(L.shape[-1], dtype=L.dtype), L.shape)
     half = _triangular(L, one, True, False)
-    return half @ half.conj().swapaxes(-1, -2)
+    return by_columns(half @ half.conj().swapaxes(-1, -2))
 
 
 kernel(op.cholesky_inverted, device="cpu")(checked(_cholesky_inverted, "cholesky_inverse"))

@@ -9,6 +9,7 @@ import numpy as np
 from tenfold.cpu.quiet import quiet
 from tenfold.dispatch.kernels import kernel
 from tenfold.dispatch.operators import op
+from tenfold.scientific.cpu.linalg.columns import by_columns
 
 PANEL = 32  # columns that are eliminated one by one before the rest of the matrix is updated by one product
 
@@ -57,7 +58,8 @@ def _update(LU: Any, start: int, stop: int) -> None:
 @kernel(op.lu_packed, device="cpu")
 def lu_packed(A: Any, pivot: bool) -> Any:
     _require(A)
-    return factor(A, pivot)
+    LU, pivots, info = factor(A, pivot)
+    return by_columns(LU), pivots, info
 
 
 @kernel(op.pivot_order, device="cpu")
@@ -75,7 +77,7 @@ def pivot_order(pivots: Any, rows: int) -> Any:
 def geqrf_pair(A: Any) -> Any:
     _require(A)
     h, tau = np.linalg.qr(A, "raw") if A.size else (A.swapaxes(-1, -2), np.zeros((*A.shape[:-2], min(A.shape[-2:])), A.dtype))
-    return np.ascontiguousarray(h.swapaxes(-1, -2)), tau
+    return by_columns(h.swapaxes(-1, -2)), tau
 
 
 # Bunch and Kaufman 1977, the lower triangle as LAPACK's sytf2 packs it
@@ -163,7 +165,7 @@ def ldl_packed(A: Any, hermitian: bool) -> Any:
     info = np.empty(A.shape[:-2], np.int32)
     for place in np.ndindex(info.shape):
         LD[place], pivots[place], info[place] = _one_ldl(A[place], hermitian)
-    return LD, pivots, info
+    return by_columns(LD), pivots, info
 
 
 @kernel(op.linalg_ldl_solve, device="cpu")

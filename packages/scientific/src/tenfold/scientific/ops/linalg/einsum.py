@@ -43,8 +43,8 @@ def einsum(equation: Any, operands: Ints = ()) -> Tensor:
         tensors, inputs, output = _sublists(given)
     if len(inputs) != len(tensors):
         raise RuntimeError(
-            f"einsum(): more operands were provided than specified in the equation: got {len(tensors)} operands, "
-            f"the equation {equation!r} has {len(inputs)}"
+            f"einsum(): {'fewer' if len(tensors) < len(inputs) else 'more'} operands were provided than specified in the "
+            f"equation: got {len(tensors)} operands, the equation {equation!r} has {len(inputs)}"
         )
     if has_torch_function(tensors):  # operands in a row are no tensor arguments, which the dispatch would ask
         rest = operands if isinstance(operands, (tuple, list)) else (operands,)
@@ -54,14 +54,15 @@ def einsum(equation: Any, operands: Ints = ()) -> Tensor:
     if plan is not None and tensors[0].dtype is tensors[1].dtype:
         return plan(*tensors)
     inputs, output = _expanded([t.dim() for t in tensors], inputs, output)
-    return _contract([_without_repeats(t, s) for t, s in zip(tensors, inputs)], output)
+    return _contract([_without_repeats(t, s, i) for i, (t, s) in enumerate(zip(tensors, inputs))], output)
 
 
 # Reading the equation: subscripts are ints, 0 to 51 for letters
 
 
-def _subscripts(text: str, whose: str) -> list[int]:
-    found = []
+def _subscripts(text: str, whose: str, before: int) -> list[int]:
+    """The subscripts of one operand, behind as many letters of the equation."""
+    found, given = [], text
     alone = f"einsum(): found '.' for {whose} that is not part of any ellipsis (...) in {text!r}"
     if ". ." in " ".join(text.split("...", 1)[0].split()):  # blanks mean nothing elsewhere
         raise RuntimeError(alone)
@@ -78,7 +79,8 @@ def _subscripts(text: str, whose: str) -> list[int]:
             found.append(_LETTERS.index(part))
         else:
             raise RuntimeError(
-                f"einsum(): invalid subscript given in {text!r}: {part!r}, subscripts must be in [a-zA-Z] or '...'"
+                f"einsum(): invalid subscript given at index {before + given.index(part)} in the equation string: {part!r}, "
+                "subscripts must be in [a-zA-Z] or '...'"
             )
     return found
 
@@ -86,15 +88,18 @@ def _subscripts(text: str, whose: str) -> list[int]:
 @lru_cache(maxsize=1024)
 def _parsed(equation: str) -> tuple[list[list[int]], list[int] | None]:
     left, arrow, right = equation.partition("->")
-    operands = [_subscripts(part, f"operand {i}") for i, part in enumerate(left.split(","))]
-    return operands, _subscripts(right, "output") if arrow else None
+    operands, before = [], 0
+    for i, part in enumerate(left.split(",")):
+        operands.append(_subscripts(part, f"operand {i}", before))
+        before += len(part) + 1
+    return operands, _subscripts(right, "output", len(left) + len(arrow)) if arrow else None
 
 
 def _sublists(given: tuple[Any, ...]) -> tuple[tuple[Any, ...], list[list[int]], list[int] | None]:
+    for s in (s for part in (*given[1::2], given[-1] if len(given) % 2 else ()) for s in part):
+        if s is not Ellipsis and not 0 <= s < len(_LETTERS):
+            raise ValueError(f"einsum(): subscript in subscript list is not within the valid range [0, 52), got {s}")
     lists = [[_ELLIPSIS if s is Ellipsis else s for s in part] for part in given[1::2]]
-    for s in (s for part in lists for s in part):
-        if not -1 <= s < len(_LETTERS):
-            raise RuntimeError(f"einsum(): subscript {s} in sublist format is not within the valid range [0, 52)")
     if len(given) % 2:
         return given[:-1:2], lists, [_ELLIPSIS if s is Ellipsis else s for s in given[-1]]
     return given[::2], lists, None
@@ -103,12 +108,18 @@ def _sublists(given: tuple[Any, ...]) -> tuple[tuple[Any, ...], list[list[int]],
 def _expanded(dims: list[int], inputs: list[list[int]], output: list[int] | None) -> tuple[list[list[int]], list[int]]:
     """Subscripts with those of the ellipsis written out (52 and up, aligned at the end), and the result's."""
     widths = []
-    for dim, subscripts in zip(dims, inputs):
-        width = dim - len(subscripts) + subscripts.count(_ELLIPSIS)
-        if width < 0 or (width and _ELLIPSIS not in subscripts):
+    for i, (dim, subscripts) in enumerate(zip(dims, inputs)):
+        named = len(subscripts) - subscripts.count(_ELLIPSIS)
+        width = dim - named
+        if width < 0 and _ELLIPSIS in subscripts:
+            raise RuntimeError(
+                f"einsum(): the number of subscripts in the equation ({named}) is more than the number of dimensions ({dim}) for "
+                f"operand {i}"
+            )
+        if width and _ELLIPSIS not in subscripts:
             raise RuntimeError(
                 f"einsum(): the number of subscripts in the equation ({len(subscripts)}) does not match the number of "
-                f"dimensions ({dim}) for an operand and no ellipsis was given"
+                f"dimensions ({dim}) for operand {i} and no ellipsis was given"
             )
         widths.append(width)
     most = max(widths, default=0)
@@ -187,8 +198,8 @@ def _shape(sizes: dict[int, int], parts: list[list[int]], wanted: tuple[int, ...
     return None if tuple(sizes[s] for part in parts for s in part) == wanted else wanted
 
 
-def _without_repeats(t: Any, subscripts: list[int]) -> tuple[Any, list[int]]:
-    """A repeated subscript takes the diagonal."""
+def _without_repeats(t: Any, subscripts: list[int], number: int) -> tuple[Any, list[int]]:
+    """A repeated subscript of an operand takes the diagonal."""
     subscripts = list(subscripts)
     for s in dict.fromkeys(subscripts):
         while subscripts.count(s) > 1:
@@ -196,7 +207,7 @@ def _without_repeats(t: Any, subscripts: list[int]) -> tuple[Any, list[int]]:
             j = subscripts.index(s, i + 1)
             if t.shape[i] != t.shape[j]:  # one of them 1, too: sizes broadcast among operands alone
                 raise RuntimeError(
-                    f"einsum(): subscript {_name(s)} is repeated for an operand but the sizes don't match, "
+                    f"einsum(): subscript {_name(s)} is repeated for operand {number} but the sizes don't match, "
                     f"{t.shape[j]} != {t.shape[i]}"
                 )
             t = t.diagonal(dim1=i, dim2=j)
@@ -220,11 +231,15 @@ def _contract(parts: list[tuple[Any, list[int]]], output: list[int]) -> Any:
 
 def _check_sizes(parts: list[tuple[Any, list[int]]]) -> None:
     sizes: dict[int, int] = {}
-    for t, subscripts in parts:
+    for i, (t, subscripts) in enumerate(parts):
         for s, n in zip(subscripts, t.shape):
             if sizes.get(s, 1) != n and n != 1 and sizes.get(s, 1) != 1:
+                seen = f"which does not broadcast with previously seen {{}}size {sizes[s]}"
+                if s < len(_LETTERS):
+                    raise RuntimeError(f"einsum(): subscript {_name(s)} has size {n} for operand {i} {seen.format('')}")
                 raise RuntimeError(
-                    f"einsum(): operands do not broadcast with remapped shapes: subscript {_name(s)} has size {n} and {sizes[s]}"
+                    f"einsum(): dimension {s - len(_LETTERS)} covered by ellipsis in operand {i} has size {n} "
+                    f"{seen.format('ellipsis with ')} for the respective dimension"
                 )
             sizes[s] = max(n, sizes.get(s, 1)) if n != 0 else 0
 

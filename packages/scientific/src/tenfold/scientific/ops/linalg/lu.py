@@ -214,7 +214,7 @@ def linalg_householder_product(A: Tensor, tau: Tensor) -> Tensor:
             f"torch.{name}: tau dtype {type_name(tau.dtype)} does not match input dtype {type_name(A.dtype)}; convert one of them"
         )
     start = op.fill(A, 0) + op.eye(M, N, dtype=A.dtype, device=A.device)  # a constant, but in the graph
-    return _reflected(A, tau, start)
+    return _reflected(A, tau, start).mT.contiguous().mT  # column by column, as LAPACK has it
 
 
 def _reflected(A: Any, tau: Any, C: Any, adjoint: bool = False) -> Any:

@@ -10,6 +10,7 @@ from tenfold.dispatch.operators import composite, op
 from tenfold.ops.matmul import blend, blended, bmm, check_factors, mm, outer
 from tenfold.scientific.ops.linalg.checks import numbers, raise_if_failed, require_square
 from tenfold.scientific.ops.linalg.contractions import chain_product
+from tenfold.scientific.ops.outs import require_dtype
 from tenfold.tensor.tensor import Tensor
 from tenfold.types import dtypes
 from tenfold.types.promotion import promote_types
@@ -81,6 +82,14 @@ def linalg_multi_dot(tensors: Any) -> Tensor:
     result = chain_product(chain)
     result = result.squeeze(-1) if right else result
     return result.squeeze(0) if left else result
+
+
+@linalg_multi_dot.overload
+def _(tensors: Any, *, out: Any = None) -> Any:
+    """Refuses an output of another dtype, in PyTorch's words."""
+    if tensors and isinstance(tensors[0], Tensor):
+        require_dtype("multi_dot(): expected out tensor to have dtype {c_wanted} but got {c_given}", out, tensors[0].dtype)
+    return NotImplemented
 
 
 @composite("linalg", method=None)

@@ -122,6 +122,32 @@ class ExceptionWrapper:
         raise error
 
 
+def render_call(fn: Any, args: Sequence[Any], kwargs: dict[str, Any]) -> str:
+    """A call as a line of text: tensors by their sizes alone.
+
+    >>> render_call(tenfold.sum, [tenfold.ones(2, 3)], {"dim": 0})
+    'torch.sum(tensor([...], size=(2, 3)), dim=0)'
+    """
+    written = [_rendered(a) for a in args] + [f"{name}={_rendered(value)}" for name, value in kwargs.items()]
+    named = importlib.import_module("tenfold.overrides").resolve_name(fn)
+    return f"{named or fn}({', '.join(written)})"
+
+
+def _rendered(value: Any) -> str:
+    """A value in a call; of tensors, also in lists, what repr says beside the numbers."""
+    if isinstance(value, (list, tuple)):
+        inner = ", ".join(_rendered(v) for v in value) + "," * (isinstance(value, tuple) and len(value) == 1)
+        return f"[{inner}]" if isinstance(value, list) else f"({inner})"
+    if not isinstance(value, Tensor):
+        return repr(value)
+    numbers = "..." if value.is_meta else "[...]"
+    said = [f"device='{value.device}'"] * (value.device.type != "cpu") + [f"size={tuple(value.shape)}"]
+    if value.dtype not in (tenfold.get_default_dtype(), tenfold.int64, tenfold.bool):
+        said.append(f"dtype={value.dtype}")
+    said += ["requires_grad=True"] * value.requires_grad
+    return f"tensor({', '.join([numbers, *said])})"
+
+
 def __getattr__(name: str) -> Any:
     if name in ("_rebuild_parameter", "_rebuild_parameter_with_state"):  # by the package that has parameters
         return getattr(importlib.import_module("tenfold.nn.parameter"), name)

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+import weakref
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
-from tenfold.as_torch.stand_ins._library.checks import CHECKS, OpCheckError, check
-from tenfold.as_torch.stand_ins._library.custom_ops import DEFINED, CustomOpDef, Kernel, decorated, operator
-from tenfold.as_torch.stand_ins._library.infer_schema import infer_schema
-from tenfold.as_torch.stand_ins._library.schemas import parse
-from tenfold.as_torch.stand_ins._ops import ops
+from tenfold._library.checks import CHECKS, OpCheckError, check
+from tenfold._library.custom_ops import DEFINED, CustomOpDef, Kernel, decorated, operator
+from tenfold._library.infer_schema import infer_schema
+from tenfold._library.schemas import parse
+from tenfold._ops import ops
 from tenfold.as_torch.stand_ins.absent import functions
 
 _KEYS = {"CPU": "cpu", "CUDA": "cuda", "Meta": "meta"}  # PyTorch's names of devices' kernels
@@ -24,7 +25,7 @@ def custom_op(
 
     >>> import tenfold
     >>> from tenfold import Tensor
-    >>> from tenfold.as_torch.stand_ins._ops import ops
+    >>> from tenfold._ops import ops
     >>> @custom_op("shown::twice", mutates_args=())
     ... def twice(x: Tensor) -> Tensor:
     ...     return x * 2
@@ -120,9 +121,10 @@ class Library:
 
     def __init__(self, ns: str, kind: str, dispatch_key: str = "") -> None:
         if kind not in ("IMPL", "DEF", "FRAGMENT"):
-            raise ValueError("Unsupported library kind: ", kind)
+            raise ValueError("Unsupported kind: ", kind)
         self.ns, self.kind, self.dispatch_key = ns, kind, dispatch_key
         self._declared: list[str] = []
+        weakref.finalize(self, _take_back, self._declared)  # operators live as long as their library
 
     def define(self, schema: str, alias_analysis: str = "", *, tags: Any = ()) -> str:
         """Declare an operator by its schema, `name(Tensor x) -> Tensor`; gives the name."""
@@ -140,11 +142,16 @@ class Library:
 
     def _destroy(self) -> None:
         """Take back what it declared."""
-        for name in self._declared:
-            DEFINED.pop(name, None)
-            namespace = getattr(ops, self.ns)
-            namespace.__dict__.pop(name.partition("::")[2], None)
-        self._declared.clear()
+        _take_back(self._declared)
+
+
+def _take_back(declared: list[str]) -> None:
+    """Take the operators of a library out of `torch.ops`."""
+    for qualname in declared:
+        DEFINED.pop(qualname, None)
+        namespace, _, name = qualname.partition("::")
+        vars(getattr(ops, namespace)).pop(name, None)
+    declared.clear()
 
 
 @contextmanager

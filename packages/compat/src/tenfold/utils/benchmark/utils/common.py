@@ -58,10 +58,11 @@ class TaskSpec:
 
     @property
     def title(self) -> str:
-        """The label, or the statement."""
-        if self.label is not None:
-            return self.label + (f": {self.sub_label}" if self.sub_label else "")
-        return self.stmt if "\n" not in self.stmt else f"stmt:\n{textwrap.indent(self.stmt, '  ')}"
+        """The label, or the statement, and what it is a case of."""
+        if self.label is None and "\n" in self.stmt:
+            case = f" ({self.sub_label})" if self.sub_label else ""
+            return f"stmt:{case}\n{textwrap.indent(self.stmt, '  ')}"
+        return (self.label or self.stmt) + (f": {self.sub_label}" if self.sub_label else "")
 
     def setup_str(self) -> str:
         """The setup as it is printed."""
@@ -163,12 +164,14 @@ class Measurement:
         unit, size = select_unit(self.median)
         n, threads = len(self.raw_times), self.task_spec.num_threads
         lines = [f"<{type(self).__module__}.{type(self).__name__} object at {id(self):#x}>", self.title]
-        lines += [text for text in (self.task_spec.setup_str(), self.task_spec.description) if text]
+        lines += [text for text in (self.task_spec.description, self.task_spec.setup_str()) if text]
+        lines[1:] = [f"{text}\n" if "\n" in text else text for text in lines[1:]]
         if n > 1:
             lines.append(f"  Median: {self.median / size:.2f} {unit}")
+        if n > 3:
             low, high = self._quantile(0.25) / size, self._quantile(0.75) / size
             lines.append(f"  IQR:    {self.iqr / size:.2f} {unit} ({low:.2f} to {high:.2f})")
-        else:
+        if n == 1:
             lines.append(f"  {self.median / size:.2f} {unit}")
         runs = f"{self.number_per_run} run{'s' if self.number_per_run > 1 else ''} per measurement"
         lines.append(f"  {n} measurement{'s' if n > 1 else ''}, {runs}, {threads} thread{'s' if threads > 1 else ''}")

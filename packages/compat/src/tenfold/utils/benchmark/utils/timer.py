@@ -8,14 +8,15 @@ import textwrap
 import timeit
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from statistics import median
 from time import perf_counter as timer
 from typing import Any, NoReturn
 
 import tenfold
-from tenfold.utils.benchmark.measurement import Measurement, TaskSpec
+from tenfold.utils.benchmark.utils.common import Measurement, TaskSpec
 
 _ENOUGH_S = 0.2
-_OVERHEAD_S = 5e-8  # of the loop's clock calls, which a block of runs should hide a thousandfold
+_HIDDEN = 1e-4  # what the loop's clock calls may take of a block of runs
 
 
 class Language(enum.Enum):
@@ -36,6 +37,8 @@ class Timer:
     (10, True)
     """
 
+    _timer_cls: Any = timeit.Timer  # what takes the times; subclasses may have another
+
     def __init__(
         self, stmt: str = "pass", setup: str = "pass", global_setup: str = "", timer: Callable[[], float] = timer,
         globals: dict[str, Any] | None = None, label: str | None = None, sub_label: str | None = None,
@@ -50,7 +53,7 @@ class Timer:
         stmt, setup = _dedented(stmt), _dedented(setup)
         names = {"torch": sys.modules.get("torch", tenfold), "tenfold": tenfold, **(globals or {})}
         self._globals = names
-        self._timer = timeit.Timer(stmt, setup or "pass", timer, names)
+        self._timer = self._timer_cls(stmt=stmt, setup=setup or "pass", timer=timer, globals=names)
         self._task_spec = TaskSpec(stmt, setup, "", label, sub_label, description, env, num_threads)
 
     def timeit(self, number: int = 1_000_000) -> Measurement:
@@ -101,12 +104,12 @@ class Timer:
         raise NotImplementedError("Timer.collect_callgrind is not offered: run the program under valgrind --tool=callgrind")
 
     def _block(self, min_run_time: float) -> int:
-        """How many runs hide the clock, each block at most a hundredth of the whole."""
+        """How many runs hide the clock and are no less than a thousandth of the whole."""
         with self._threads():
-            number = 1
+            overhead, number = median(self._timer.timeit(0) for _ in range(5)), 1
             while True:
                 taken = self._timer.timeit(number)
-                if taken > _OVERHEAD_S * 1000 and taken > min(min_run_time, _ENOUGH_S) / 100:
+                if taken > min_run_time or (overhead <= _HIDDEN * taken and taken >= min_run_time / 1000):
                     return number
                 number *= 10
 

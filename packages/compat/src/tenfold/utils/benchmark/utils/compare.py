@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from tenfold.utils.benchmark.measurement import Measurement, select_unit, trim_sigfig, unit_to_english
+from tenfold.utils.benchmark.utils.common import Measurement, select_unit, trim_sigfig, unit_to_english
 
 _GREEN, _PLAIN = "\x1b[92m", "\x1b[0m"
 _BEST = 1.1  # times the fastest: as good

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 import tenfold
+from tenfold.dispatch.gradmode import DecoratorContext
 from tenfold.overrides import TorchFunctionMode
 
 _MAKERS = (
@@ -45,12 +46,32 @@ class DeviceContext(TorchFunctionMode):
         return func(*args, **named)
 
 
+class _On(DecoratorContext):
+    """A device that functions, and the code of generators, run under."""
+
+    def __init__(self, device: Any) -> None:
+        self._device = device
+
+    def __enter__(self) -> Any:
+        self._context = tenfold.device(self._device)
+        return self._context.__enter__()
+
+    def __exit__(self, *exc: object) -> Any:
+        return self._context.__exit__(*exc)
+
+    def clone(self) -> _On:
+        return _On(self._device)
+
+
 def device_decorator(device: Any, func: Callable[..., Any]) -> Callable[..., Any]:
-    """The function, run under a device."""
+    """The function, run under a device.
 
-    @functools.wraps(func)
-    def run(*args: Any, **kwargs: Any) -> Any:
-        with tenfold.device(device):
-            return func(*args, **kwargs)
+    >>> device_decorator("meta", tenfold.ones)(2).device.type
+    'meta'
+    """
+    return _On(device)(func)
 
-    return run
+
+def set_device(device: Any) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """A decorator that runs a function under a device."""
+    return functools.partial(device_decorator, tenfold.device(device))

@@ -7,7 +7,7 @@ from typing import Any
 
 import tenfold
 from tenfold import Tensor
-from tenfold.as_torch.stand_ins._library.custom_ops import tensors
+from tenfold._library.custom_ops import tensors
 
 CHECKS = ("test_schema", "test_autograd_registration", "test_faketensor", "test_aot_dispatch_dynamic")
 

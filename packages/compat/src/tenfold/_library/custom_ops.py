@@ -9,8 +9,8 @@ from typing import Any
 
 import tenfold
 from tenfold import Tensor
-from tenfold.as_torch.stand_ins._library.schemas import FunctionSchema
-from tenfold.as_torch.stand_ins._ops import OpOverloadPacket, ops
+from tenfold._library.schemas import FunctionSchema
+from tenfold._ops import OpOverloadPacket, ops
 from tenfold.dispatch.runtime import STATE
 
 Kernel = Callable[..., Any]

@@ -1,0 +1,1 @@
+"""Timing, comparing and making inputs, by PyTorch's paths."""
