@@ -46,8 +46,8 @@ def _check_scales(matrices: Any, scales: Any, recipes: Any, sizes: tuple[int, in
     fits = kinds in PAIRS and all(len(s) == 1 and s[0].dtype == tf.float32.numpy for s in scales)
     if not fits or any(x.dtype not in eight for x in matrices):
         raise ValueError(
-            "Invalid scaling configuration. _scaled_mm_v2 takes matrices of float8_e4m3fn or float8_e5m2 and one scale tensor each "
-            "in float32, by recipes TensorWise or RowWise for both, or BlockWise1x128 and at most one BlockWise128x128; got "
+            "Invalid scaling configuration. _scaled_mm_v2 takes matrices of float8_e4m3fn or float8_e5m2 and one scale tensor "
+            "each in float32, by recipes TensorWise or RowWise for both, or BlockWise1x128 and at most one BlockWise128x128; got "
             f"{matrices[0].dtype} and {matrices[1].dtype}, recipes {told[0]} and {told[1]}, scales of "
             f"{[str(x.dtype) for x in scales[0]]} and {[str(x.dtype) for x in scales[1]]}"
         )
