@@ -17,6 +17,7 @@ OTHERS = {
     "fft": ("scientific",),
     "grouped": ("grouped_products",),
     "linalg": ("linalg", "spectral"),
+    "places": ("masks",),
     "powers": ("special",),
     "scaled": ("scaled_products",),
 }

@@ -1,0 +1,131 @@
+"""Writing under masks, places that are chosen, one value at positions, and triangles and draws in place, against the CPU."""
+
+from __future__ import annotations
+
+import pytest
+from both_devices import drawn
+
+import tenfold
+
+DTYPES = [getattr(tenfold, n) for n in ("float32", "bfloat16", "float64", "int64", "uint8", "bool")]
+SHAPES = [(3000,), (5, 7), (2, 3, 4, 5)]
+each = pytest.mark.parametrize
+of_dtypes, of_shapes = each("dtype", DTYPES, ids=lambda d: d.name), each("shape", SHAPES, ids=str)
+
+
+def agree(function, *given):
+    """The same call on both devices gives the same, and leaves its tensors the same."""
+    on_cuda = [g.clone().to("cuda") if isinstance(g, tenfold.Tensor) else g for g in given]
+    on_cpu = [g.clone() if isinstance(g, tenfold.Tensor) else g for g in given]
+    found = [function(*on_cpu), function(*on_cuda)]
+    assert found[1].device.type == "cuda"
+    for a, b in zip([found[0], *on_cpu], [found[1], *on_cuda]):
+        if isinstance(a, tenfold.Tensor):
+            assert b.dtype is a.dtype
+            assert b.cpu().equal(a)
+
+
+def kept(shape):
+    return drawn(shape, seed=5) > 0.4
+
+
+@of_dtypes
+@of_shapes
+def test_masked_scatter(dtype, shape):
+    x, mask, source = drawn(shape, seed=1).mul(3).to(dtype), kept(shape), drawn((4000,), seed=2).mul(3).to(dtype)
+    for call in (
+        lambda x, m, s: x.masked_scatter(m, s), lambda x, m, s: x.masked_scatter_(m, s),
+        lambda x, m, s: x.masked_scatter(m[..., :1], s),
+        lambda x, m, s: x.masked_scatter_(m[..., :1], s),
+        lambda x, m, s: x.unsqueeze(0).mT.masked_scatter_(m.unsqueeze(0).mT, s).contiguous(),
+        lambda x, m, s: x.masked_scatter(m, s.view(2, -1).mT), lambda x, m, s: x.masked_scatter(m, x),
+        lambda x, m, s: x[:1].masked_scatter(m, s),
+    ):  # fmt: skip
+        agree(call, x, mask, source)
+
+
+@of_dtypes
+@of_shapes
+@each("size", [0, 1, 10, 4000])
+def test_nonzero_static(dtype, shape, size):
+    x = drawn(shape, seed=1).to(dtype)
+    agree(lambda x: tenfold.nonzero_static(x, size=size), x)
+    agree(lambda x: tenfold.nonzero_static(x.flip(0), size=size, fill_value=7), x)
+
+
+@of_dtypes
+@of_shapes
+def test_index_fill(dtype, shape):
+    x, index = drawn(shape, seed=1).to(dtype), tenfold.tensor([1, 0, 0])
+    for call in (
+        lambda x, i: x.index_fill(-1, i, 1), lambda x, i: x.index_fill_(0, i, 1), lambda x, i: x.index_fill_(0, i[:0], 1),
+        lambda x, i: x.index_fill(0, i[0], tenfold.ones((), dtype=dtype, device=x.device)),
+        lambda x, i: x.flip(0).index_fill_(0, i, 0),
+    ):  # fmt: skip
+        agree(call, x, index)
+
+
+def test_gradients_under_a_mask():
+    x, mask, source = drawn((4, 6)), drawn((4, 1), seed=1) > 0, drawn((5, 6), seed=2)
+    found = []
+    for device in ("cpu", "cuda"):
+        for written in (lambda x, m, s: x.masked_scatter(m, s), lambda x, m, s: x.mul(1).masked_scatter_(m, s)):
+            a, b = (t.to(device).detach().requires_grad_() for t in (x, source))
+            out = written(a, mask.to(device), b)
+            grads = tenfold.autograd.grad(out.square().sum(), (a, b), create_graph=True)
+            (second,) = tenfold.autograd.grad(sum(g.square().sum() for g in grads), b)
+            found.append([t.detach().cpu() for t in (*grads, second)])
+    for others in found[1:]:
+        assert all(a.equal(b) for a, b in zip(others, found[0]))
+
+
+def test_a_source_that_is_too_short_is_told():
+    x = tenfold.zeros(4, device="cuda")
+    with pytest.raises(tenfold.AcceleratorError, match="source given to masked_scatter has fewer elements"):
+        x.masked_scatter(x == 0, tenfold.ones(3, device="cuda"))
+
+
+@each("dtype", [*DTYPES, tenfold.complex128], ids=lambda d: d.name)
+@each("shape", [(5, 7), (300, 260), (2, 3, 5)], ids=str)
+def test_triangles_in_place(dtype, shape):
+    x = drawn(shape, seed=1).to(dtype)
+    for diagonal in (0, 1, -2):
+        for name in ("tril_", "triu_"):
+            agree(lambda x: getattr(x, name)(diagonal), x)  # noqa: B023 - called at once
+            agree(lambda x: getattr(x.mT, name)(diagonal).contiguous(), x)  # noqa: B023
+            agree(lambda x: getattr(x[..., 1:], name)(diagonal).contiguous(), x)  # noqa: B023
+
+
+def test_scatter_in_place():
+    x, source, index = drawn((5, 7), seed=1), drawn((4, 7), seed=2), tenfold.arange(3)[:, None].expand(3, 7).contiguous()
+    agree(lambda x, i, s: x.scatter_(0, i, s), x, index, source)
+    agree(lambda x, i, s: x.mT.scatter_(1, i.mT, s.mT).contiguous(), x, index, source)
+    on = [t.to("cuda") for t in (x, index, source)]
+    assert on[0].scatter_(0, *on[1:])._version == 1
+    with pytest.raises(RuntimeError, match="single memory location"):
+        on[0].scatter_(0, on[1], on[0])
+    with pytest.raises(RuntimeError, match="same device"):
+        on[0].scatter_(0, on[1], source)
+    on[2].requires_grad_()
+    on[0].scatter_(0, *on[1:]).sum().backward()
+    assert on[2].grad.sum() == 21
+
+
+def test_draws_in_place():
+    x = tenfold.zeros(4000, device="cuda")
+    assert x.normal_(2, 0.5) is x
+    assert x._version == 1
+    assert abs(x.mean().item() - 2) < 0.05
+    assert 2 <= x.uniform_(2, 3).min().item() <= x.max().item() < 3
+    assert abs(x.fill_(0.25).bernoulli_(x).mean().item() - 0.25) < 0.05
+    flags = tenfold.zeros(4000, dtype=tenfold.bool, device="cuda")
+    assert abs(flags.bernoulli_(0.25).float().mean().item() - 0.25) < 0.05
+    assert flags.view(tenfold.uint8).max().item() == 1
+    part = tenfold.zeros(30, 40, device="cuda")
+    part[:, ::2].normal_()
+    assert part.ne(0).sum().item() == 600
+    tenfold.manual_seed(3)
+    expected = tenfold.randn(4000, device="cuda")
+    tenfold.manual_seed(3)
+    assert x.normal_().equal(expected)
+    assert tenfold.zeros(10, dtype=tenfold.complex64, device="cuda").normal_().abs().min().item() > 0
