@@ -39,9 +39,9 @@ def test_factories(name, dtype):
         assert got.device.type == "cuda"
         assert (got.dtype, got.shape) == (expected.dtype, expected.shape)
         same = got.cpu() == expected
-        off = (got.cpu() - expected).abs() if got.dtype.is_floating_point else same.logical_not()
+        off = (got.cpu() - expected).abs() if got.is_floating_point() or got.is_complex() else same.logical_not()
         # Compiled, a product and a sum of float64 are rounded once.
-        tolerance = 4e-15 if got.dtype is tenfold.float64 else 0
+        tolerance = 4e-15 if got.dtype in (tenfold.float64, tenfold.complex128) else 0
         assert bool((same | (off <= tolerance) | (expected != expected)).all()), given
 
 

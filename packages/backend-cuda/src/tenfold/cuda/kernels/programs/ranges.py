@@ -22,6 +22,8 @@ def ranges(
     else:
         wide = number.to(tl.float64)
         result = tl.where(late, later_added + wide * later_factor, added + wide * factor)
+        if not out_ptr.dtype.element_ty.is_floating():
+            result = result.to(tl.int64)  # what lies outside of the dtype wraps around, as on the CPU
     tl.store(out_ptr + i, result.to(out_ptr.dtype.element_ty), i < count)
 
 
