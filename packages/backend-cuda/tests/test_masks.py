@@ -65,6 +65,34 @@ def test_index_fill(dtype, shape):
         agree(call, x, index)
 
 
+@of_dtypes
+@each("shape", [(5, 7), (7, 5), (9, 2), (3, 3, 3), (1, 1)], ids=str)
+def test_diagonals(dtype, shape):
+    x = drawn(shape, seed=1).to(dtype)
+    for wrap in (False, True):
+        agree(lambda x: x.fill_diagonal_(1, wrap), x)  # noqa: B023 - called at once
+        agree(lambda x: x[..., :1].fill_diagonal_(1, wrap) if x.dim() == 2 else x.mT.fill_diagonal_(0).contiguous(), x)  # noqa: B023
+
+
+def test_numbers_are_assigned():
+    for dtype in (*DTYPES, tenfold.complex64, tenfold.float16):
+        x = drawn((4, 6), seed=1).to(dtype)
+        for index in (0, slice(1, None, 2), (Ellipsis, 0), (slice(None), slice(2, 4)), None, True, False, Ellipsis, (0, 0)):
+            for value in (0, 1, 2.5, True):
+                agree(lambda x: x.__setitem__(index, value) or x, x)  # noqa: B023
+    for index, value in ((0, 300), ((0, 0), float("inf"))):
+        for device in ("cpu", "cuda"):
+            with pytest.raises(RuntimeError):
+                tenfold.zeros(4, 6, dtype=tenfold.uint8, device=device)[index] = value
+    x = tenfold.ones(3, device="cuda").requires_grad_()
+    y = x * 2
+    y[0] = 5
+    y.sum().backward()
+    assert x.grad.tolist() == [0, 2, 2]
+    with pytest.raises(RuntimeError, match="leaf"):
+        x[0] = 1
+
+
 def test_gradients_under_a_mask():
     x, mask, source = drawn((4, 6)), drawn((4, 1), seed=1) > 0, drawn((5, 6), seed=2)
     found = []

@@ -32,6 +32,13 @@ def case_triangles_and_scatters_are_made_in_place():
     assert names(lambda: x.scatter_(1, index, other)) == ["places_at"]
 
 
+def case_numbers_are_written_at_once():
+    x = array(64, 64)
+    assert names(lambda: x.fill_diagonal_(1.0)) == ["cupy_fill"]
+    for index in (0, (Ellipsis, 0), (slice(None), slice(1, 5))):
+        assert names(lambda: x.__setitem__(index, 2)) == ["cupy_fill"]  # noqa: B023
+
+
 def case_masks_choose_without_waiting():
     x, source = array(64, 64), array(5000)
     mask = x == 0

@@ -9,12 +9,13 @@ import numpy as np
 
 from tenfold.cuda import reports, runtime
 from tenfold.cuda.attaching import kernel
+from tenfold.cuda.kernels.conversion import fill
 from tenfold.cuda.kernels.elementwise import run
 from tenfold.cuda.kernels.handwritten import Handwritten, contiguous
 from tenfold.cuda.kernels.indexing import _held, index_put
 from tenfold.cuda.kernels.places import WORDS, spread
 from tenfold.cuda.kernels.reduction import cumsum
-from tenfold.cuda.kernels.sums import I64
+from tenfold.cuda.kernels.sums import I64, target
 from tenfold.dispatch.operators import op
 
 BLOCK = 1024
@@ -82,3 +83,16 @@ def index_fill(input: Any, dim: int, index: Any, value: Any, out: Any = None) ->
     now = runtime.current()
     one = now.from_host(np.broadcast_to(np.asarray(value).astype(input.dtype), (1,)), now.index_of(input)).reshape(())
     return index_put(input, [*(None,) * (dim % input.ndim), index], one, False, out)
+
+
+@kernel(op.fill_diagonal, device="cuda", into=True)
+def fill_diagonal(input: Any, fill_value: Any, wrap: bool, out: Any = None) -> Any:
+    """Of one number that the dtype has, on a diagonal that does not start again."""
+    sizes, now = input.shape, runtime.current()
+    if len(sizes) < 2 or not input.size or not _held(input.dtype, fill_value) or (len(sizes) > 2 and len(set(sizes)) > 1):
+        return NotImplemented
+    if wrap and sizes[0] > sizes[1] + 1 and len(sizes) == 2:
+        return NotImplemented
+    out = target(input, out)
+    diagonal = now.view(out, (min(sizes),), (sum(out.strides),), now.memory(out)[2], out.dtype)
+    return NotImplemented if fill(diagonal, fill_value, out=diagonal) is NotImplemented else out
