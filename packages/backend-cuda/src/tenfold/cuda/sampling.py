@@ -16,6 +16,7 @@ from tenfold.cuda.kernels.argument_types import Word
 from tenfold.cuda.kernels.array_kernels import cast
 from tenfold.cuda.kernels.elementwise import run
 from tenfold.cuda.kernels.handwritten import F64, Handwritten, contiguous, start
+from tenfold.cuda.kernels.reduction import cumsum
 from tenfold.random import checks, sampling
 from tenfold.random.generator import Generator
 
@@ -154,16 +155,15 @@ class Sampling:
 
     def multinomial(self, generator: Any, weights: Any, num_samples: int, replacement: bool = False) -> Any:
         """Positions with probabilities in proportion to the last dimension; what is no weight is told later (reports.py)."""
-        xp = runtime.xp
         weights = cast(weights, F64 if weights.dtype == F64 else np.dtype(np.float32))
         self._check_weights(weights)
         if num_samples == 1 or not replacement:
             # The first to arrive; a weight of 0 never does, nor does 0 / 0 of a sample that is 0: NaN is last in order.
             arrivals = run("div", self.exponential(generator, weights.shape, weights.dtype), weights)
             return sorting.leading(sorting.rows_along(arrivals, -1), num_samples, False)[1]
-        ends = xp.cumsum(weights, axis=-1)
-        drawn = self.uniform(generator, (*weights.shape[:-1], num_samples), weights.dtype) * ends[..., -1:]
-        return xp.minimum(sorting.search(ends, drawn, True), ends.shape[-1] - 1)
+        ends = cumsum(weights, -1)
+        drawn = self.uniform(generator, (*weights.shape[:-1], num_samples), weights.dtype)
+        return run("clamp_max", sorting.search(ends, run("mul", drawn, ends[..., -1:]), True), ends.shape[-1] - 1)
 
     def _check_weights(self, weights: Any) -> None:
         width = weights.shape[-1]
