@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import pytest
-from both_devices import drawn
+from both_devices import assert_close, drawn
 
 import tenfold
+from tenfold.nn import functional as F
 
 DTYPES = [getattr(tenfold, n) for n in ("float32", "bfloat16", "float64", "int64", "uint8", "bool")]
 SHAPES = [(3000,), (5, 7), (2, 3, 4, 5)]
@@ -91,6 +92,43 @@ def test_numbers_are_assigned():
     assert x.grad.tolist() == [0, 2, 2]
     with pytest.raises(RuntimeError, match="leaf"):
         x[0] = 1
+
+
+UNITS = {
+    "silu": {}, "hardswish": {}, "leaky_relu": {"negative_slope": 0.2}, "elu": {"alpha": 0.5}, "celu": {}, "selu": {}, "mish": {},
+    "hardsigmoid": {}, "relu6": {}, "threshold": {"threshold": 0.1, "value": 5.0}, "hardtanh": {}, "relu": {}, "rrelu": {},
+}  # fmt: skip
+
+
+@each("name", UNITS)
+def test_units_in_place(name):
+    for dtype in (tenfold.float32, tenfold.bfloat16):
+        x = drawn((5, 700), dtype, 1)
+        for part in (slice(None), (slice(None), slice(0, 9, 2))):
+            found = []
+            for device in ("cpu", "cuda"):
+                y = x.to(device).clone()
+                version = y._version
+                assert getattr(F, name)(y[part], **UNITS[name], inplace=True)._version == version + 1
+                found.append(y)
+            assert_close(found[1], found[0])
+            leaf = x.cuda().requires_grad_()
+            own = x.clone().requires_grad_()
+            for t in (leaf, own):
+                getattr(F, name)(t * 1, **UNITS[name], inplace=True).sum().backward()
+            assert_close(leaf.grad, own.grad, 2)
+
+
+def test_limits_and_numbers_in_place():
+    x = drawn((5, 70), seed=1)
+    x[0, :3] = tenfold.tensor([float("nan"), float("inf"), -float("inf")])
+    for call in (
+        lambda x: x.clamp_(0.1), lambda x: x.clamp_(max=0.1), lambda x: x.clamp_(min=-0.1, max=0.1), lambda x: x.nan_to_num_(),
+        lambda x: x.nan_to_num_(1.0, 2.0, 3.0), lambda x: x.clamp_(1, 0), lambda x: x.int().clamp_(1),
+        lambda x: x[:, ::3].clamp_(0.1).contiguous(),
+    ):  # fmt: skip
+        a, b = call(x.clone()), call(x.cuda())
+        assert_close(b, a)
 
 
 def test_gradients_under_a_mask():

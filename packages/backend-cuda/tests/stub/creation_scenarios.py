@@ -6,6 +6,7 @@ import stub
 from scenarios import DEVICE, array, quiet
 
 import tenfold
+from tenfold.nn import functional as F
 
 
 def names(call):
@@ -37,6 +38,14 @@ def case_numbers_are_written_at_once():
     assert names(lambda: x.fill_diagonal_(1.0)) == ["cupy_fill"]
     for index in (0, (Ellipsis, 0), (slice(None), slice(1, 5))):
         assert names(lambda: x.__setitem__(index, 2)) == ["cupy_fill"]  # noqa: B023
+
+
+def case_units_are_made_in_place():
+    x = array(64, 64)
+    for name in ("silu", "hardswish", "leaky_relu", "elu", "mish", "hardsigmoid", "selu", "relu6", "relu"):
+        assert len(names(lambda: getattr(F, name)(x, inplace=True))) == 1, name  # noqa: B023
+    for call in (lambda: x.clamp_(0.1), lambda: x.clamp_(max=1.0), x.nan_to_num_):
+        assert len(names(call)) == 1
 
 
 def case_masks_choose_without_waiting():

@@ -253,7 +253,7 @@ def _write(self: Tensor, given: Any, value: Any) -> None:
         return
     part, places = split_index(self, None if given is True else given, checked=False)
     if fills:
-        if places is None:
+        if places is None and part._node is None:
             part.fill_(value)
             return
         value = _assigned(value, self)
