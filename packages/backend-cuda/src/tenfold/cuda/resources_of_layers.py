@@ -137,9 +137,9 @@ def eight_bits() -> Iterator[Row]:
         flags = {"A_UNIT": 1, "B_UNIT": 1, "ALIGNED": 1, "A_KIND": 1, "B_KIND": 1, "A_HIGH": 1, "B_WIDE": 128, "BIASED": 0}
         yield f"scaled blocks {rows}", block_program(rows, **flags), (out, p, p, scales, scales, out, *[i] * 11)
         units = {"A_UNIT": 1, "B_UNIT": 1, "O_UNIT": 1, "ALIGNED": 1, "EIGHT": 1, "GROUPS": 128}
-        found = grouped_program("grouped_rows", grouped_tile(rows, False), "ieee", **units)
+        found = grouped_program("grouped_rows", grouped_tile(rows, False, True), "ieee", **units)
         yield f"grouped rows {rows} of 8 bits", found, (out, p, p, "*i32", scales, scales, *[i] * 11)
-    sums = grouped_program("grouped_sums", grouped_tile(1024, False), "ieee", A_UNIT=1, B_UNIT=1, ALIGNED=1, EIGHT=1)
+    sums = grouped_program("grouped_sums", grouped_tile(1024, False, True), "ieee", A_UNIT=1, B_UNIT=1, ALIGNED=1, EIGHT=1)
     yield "grouped sums of 8 bits", sums, (out, p, p, "*i32", scales, scales, *[i] * 7)
 
 

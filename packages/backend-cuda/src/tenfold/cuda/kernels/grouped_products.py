@@ -19,15 +19,16 @@ MATRIX = 2  # dimensions
 # (rows, columns, summed at a time, warps, stages), by how many rows a slice has on average. Not measured on a GPU yet.
 TILES = ((16, 128, 64, 4, 3), (32, 128, 64, 4, 3), (64, 128, 64, 4, 3), (128, 128, 64, 8, 3))
 SINGLE = (64, 64, 32, 4, 2)  # of float32
+BYTES = (128, 64, 64, 8, 3)  # of 8-bit floats in long slices, which are converted in registers
 
 
-def tile(rows: int, single: bool) -> tuple[int, int, int, int, int]:
-    """What a program works on where slices have so many rows on average.
+def tile(rows: int, single: bool, eight: bool = False) -> tuple[int, int, int, int, int]:
+    """What a program works on where slices have so many rows on average; `single`: of float32, `eight`: of bytes.
 
     >>> tile(20, False)[:2], tile(5000, False)[:2]
     ((32, 128), (128, 128))
     """
-    return SINGLE if single else next((t for t in TILES if t[0] >= rows), TILES[-1])
+    return SINGLE if single else next((t for t in TILES[: -1 if eight else None] if t[0] >= rows), BYTES if eight else TILES[-1])
 
 
 def program(name: str, shape: tuple[int, int, int, int, int], precision: str, **flags: int) -> Handwritten:
@@ -86,7 +87,7 @@ def products_of_slices(input: Any, mat2: Any, offs: Any, dtype: Any, scales: tup
 
 def _rows(out: Any, a: Any, b: Any, offs: Any, scales: tuple[Any, Any] | None, index: int) -> None:
     (M, K), (G, _, N) = a.shape, b.shape
-    shape = tile(-(-M // G), a.dtype == F32)
+    shape = tile(-(-M // G), a.dtype == F32, scales is not None)
     units = {"A_UNIT": unit(a, 1, 0), "B_UNIT": unit(b, 1, 2), "O_UNIT": unit(out, 1, 0)}
     steps = (*steps_of(a), *steps_of(b), *steps_of(out))
     flags = {**units, "ALIGNED": aligned((K, N), steps), "EIGHT": int(scales is not None), "GROUPS": 1 << G.bit_length()}
@@ -97,7 +98,7 @@ def _rows(out: Any, a: Any, b: Any, offs: Any, scales: tuple[Any, Any] | None, i
 
 def _sums(out: Any, a: Any, b: Any, offs: Any, scales: tuple[Any, Any] | None, index: int) -> None:
     (M, K), N, G = a.shape, b.shape[1], offs.size
-    shape = tile(M, a.dtype == F32)
+    shape = tile(M, a.dtype == F32, scales is not None)
     steps = (*steps_of(a), *steps_of(b))
     flags = {
         "A_UNIT": unit(a, 1, 0),
