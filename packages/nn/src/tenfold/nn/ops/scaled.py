@@ -181,7 +181,8 @@ def _scaled_grouped_mm(
     >>> tenfold._scaled_grouped_mm(x, x.mT, tenfold.ones(2, 1), tenfold.tensor([[1.0], [2.0]])).flatten()
     tensor([16., 32.], dtype=tenfold.bfloat16)
     """
-    check_scaled_grouped(*[None if x is None else x._array for x in (input, mat2, scale_a, scale_b, offs, bias)], out_dtype)
+    ends, added = (None if x is None else x._array for x in (offs, bias))
+    check_scaled_grouped(input._array, mat2._array, scale_a._array, scale_b._array, ends, added, out_dtype)
     out = out_dtype or tf.bfloat16
     if input.dim() == mat2.dim() == MATRIX:
         product = _grouped_mm(input.float(), mat2.float(), offs)

@@ -44,7 +44,7 @@ def _scaled_mm_v2(make: Make) -> Iterator[Sample]:
 @error_samples("_scaled_mm_v2")
 def _scaled_mm_v2_errors(make: Make) -> Iterator[ErrorSample]:
     a, one = _eight(make, 16, 32), [make(1)]
-    more = one, [TENSOR], [], None, tenfold.float32
+    more: tuple[Any, ...] = (one, [TENSOR], [], None, tenfold.float32)
     yield ErrorSample(a, a, one, [TENSOR], [], *more, error=ValueError, match="multiplied")
     yield ErrorSample(a, a.t(), one, [ROW], [], *more, error=ValueError, match="scaling")
     yield ErrorSample(a, a.t(), one, [TENSOR], [1], *more, error=ValueError, match="NO_SWIZZLE")
