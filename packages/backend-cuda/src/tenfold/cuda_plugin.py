@@ -13,7 +13,14 @@ OF_LAYERS = (
     "histograms", "special", "statistics", "scans", "dropout", "rnn", "distance", "resize", "padding", "fold",
 )  # fmt: skip
 # Families whose kernels are in modules of other names.
-OTHERS = {"fft": ("scientific",), "grouped": ("grouped_products",), "linalg": ("linalg", "spectral"), "powers": ("special",)}
+OTHERS = {
+    "fft": ("scientific",),
+    "grouped": ("grouped_products",),
+    "linalg": ("linalg", "spectral"),
+    "places": ("masks",),
+    "powers": ("special",),
+    "scaled": ("scaled_products",),
+}
 
 
 @hookimpl()  # type: ignore[untyped-decorator]

@@ -173,6 +173,6 @@ class CudaBackend(Backend):
         return Sampling(self._index(index))
 
     def numbers(self, index: int | None) -> Any:
-        from tenfold.cuda.sampling import numbers  # with the first range, as it needs kernels
+        from tenfold.cuda.ranges import Numbers  # with the first range, as it needs kernels
 
-        return numbers(self._index(index))
+        return Numbers(self._index(index))

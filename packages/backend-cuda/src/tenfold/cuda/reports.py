@@ -16,7 +16,7 @@ from tenfold.dispatch.devices import AcceleratorError
 WORDS = (
     "index", "index_put", "gather", "scatter", "cross_entropy", "varlen_attn", "lu_unpack", "embedding", "histc", "nll_loss",
     "multi_margin_loss", "multilabel_margin_loss", "embedding_bag", "offsets",
-    "multinomial", "ctc_loss",
+    "multinomial", "ctc_loss", "masked_scatter",
 )  # fmt: skip
 WRONG_STARTS = (
     "cu_seq_q, cu_seq_k, seqused_k or block_table given to varlen_attn was wrong: starts rise from 0 and end inside "
@@ -26,6 +26,7 @@ OTHERS = {
     "varlen_attn": WRONG_STARTS,
     "histc": "the numbers given to histc have a range that is not finite",
     "offsets": "the offsets given to embedding_bag were wrong: the first is 0, and the last is at most the number of indices",
+    "masked_scatter": "the source given to masked_scatter has fewer elements than places where the mask holds",
     "multinomial": "the probability tensor given to multinomial contains either `inf`, `nan` or element < 0, or a row that "
     "sums to 0",
 }
@@ -36,7 +37,7 @@ def words(now: Any) -> Any:
     """The reports as an array of a runtime, which kernels take as an argument."""
     found = _state.get("words")
     if found is None or _state["runtime"] is not now:
-        found = now.shared_words(16)
+        found = now.shared_words(len(WORDS))
         _state.update(words=found, runtime=now, host=now.on_host(found))
     return found
 

@@ -10,6 +10,7 @@ from tenfold.cuda.kernels.bags import MAXIMA, TILE as BAGS, tile as bag_tile
 from tenfold.cuda.kernels.grouped_products import program as grouped_program, tile as grouped_tile
 from tenfold.cuda.kernels.handwritten import LONG, TILE, Handwritten
 from tenfold.cuda.kernels.margins import program as margin_program
+from tenfold.cuda.kernels.scaled_products import program as block_program
 from tenfold.cuda.kernels.scaling import program as scaled_program
 from tenfold.cuda.kernels.soft_targets import program
 
@@ -47,6 +48,7 @@ def layers(kind: str) -> Iterator[Row]:
     yield from grouped(kind)
     if kind == "fp32":
         yield from alignments()
+        yield from eight_bits()
 
 
 def recurrence(kind: str) -> Iterator[Row]:
@@ -119,13 +121,26 @@ def grouped(kind: str) -> Iterator[Row]:
     single = kind == "fp32"
     for rows in (16, 64, 1024):
         shape = grouped_tile(rows, single)
-        flags = {"A_UNIT": 1, "B_UNIT": 1, "O_UNIT": 1, "ALIGNED": 1, "GROUPS": 128}
+        flags = {"A_UNIT": 1, "B_UNIT": 1, "O_UNIT": 1, "ALIGNED": 1, "EIGHT": 0, "GROUPS": 128}
         found = grouped_program("grouped_rows", shape, "ieee", **flags)
-        yield f"grouped rows {shape[0]} {kind}", found, (p, p, p, "*i32", *[i] * 11)
+        yield f"grouped rows {shape[0]} {kind}", found, (p, p, p, "*i32", p, p, *[i] * 11)
         if single:
             break
-    sums = grouped_program("grouped_sums", grouped_tile(1024, single), "ieee", A_UNIT=2, B_UNIT=2, ALIGNED=1)
-    yield f"grouped sums {kind}", sums, (p, p, p, "*i32", *[i] * 7)
+    sums = grouped_program("grouped_sums", grouped_tile(1024, single), "ieee", A_UNIT=2, B_UNIT=2, ALIGNED=1, EIGHT=0)
+    yield f"grouped sums {kind}", sums, (p, p, p, "*i32", p, p, *[i] * 7)
+
+
+def eight_bits() -> Iterator[Row]:
+    """Products of 8-bit floats, weights as a layer's transposed ones lie: with scales of blocks, of slices, of sums in slices."""
+    out, p, scales, i = "*bf16", "*u8", "*fp32", "i32"
+    for rows in (16, 64, 1024):
+        flags = {"A_UNIT": 1, "B_UNIT": 1, "ALIGNED": 1, "A_KIND": 1, "B_KIND": 1, "A_HIGH": 1, "B_WIDE": 128, "BIASED": 0}
+        yield f"scaled blocks {rows}", block_program(rows, **flags), (out, p, p, scales, scales, out, *[i] * 11)
+        units = {"A_UNIT": 1, "B_UNIT": 1, "O_UNIT": 1, "ALIGNED": 1, "EIGHT": 1, "GROUPS": 128}
+        found = grouped_program("grouped_rows", grouped_tile(rows, False, True), "ieee", **units)
+        yield f"grouped rows {rows} of 8 bits", found, (out, p, p, "*i32", scales, scales, *[i] * 11)
+    sums = grouped_program("grouped_sums", grouped_tile(1024, False, True), "ieee", A_UNIT=1, B_UNIT=1, ALIGNED=1, EIGHT=1)
+    yield "grouped sums of 8 bits", sums, (out, p, p, "*i32", scales, scales, *[i] * 7)
 
 
 def alignments() -> Iterator[Row]:

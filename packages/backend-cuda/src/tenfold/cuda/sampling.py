@@ -16,6 +16,7 @@ from tenfold.cuda.kernels.argument_types import Word
 from tenfold.cuda.kernels.array_kernels import cast
 from tenfold.cuda.kernels.elementwise import run
 from tenfold.cuda.kernels.handwritten import F64, Handwritten, contiguous, start
+from tenfold.cuda.kernels.reduction import cumsum
 from tenfold.random import checks, sampling
 from tenfold.random.generator import Generator
 
@@ -28,11 +29,23 @@ WIDEST_ROW = 8192  # weights that a program looks at together
 class Sampling:
     """The functions of `tenfold.random.sampling` for one GPU."""
 
-    def __init__(self, index: int) -> None:
-        self.index = index
+    def __init__(self, index: int, out: Any = None) -> None:
+        self.index, self.out = index, out
 
     def __getattr__(self, name: str) -> Any:
         return getattr(sampling, name)
+
+    def into(self, out: Any) -> Sampling:
+        """The same, drawing into an array where what is drawn is the result as it is."""
+        return Sampling(self.index, out)
+
+    def _empty(self, shape: Any, dtype: Any) -> Any:
+        """The array to draw into."""
+        shape, dtype = sampling.sizes_of(shape), np.dtype(dtype)
+        out = self.out
+        if out is not None and out.shape == shape and out.dtype == dtype:
+            return out
+        return runtime.current().empty(shape, dtype, self.index)
 
     def _launch(self, out: Any, each: int, name: str, constants: Any, generator: Any, *numbers: Any) -> Any:
         programs = -(-out.size // (each * BLOCK))
@@ -48,7 +61,7 @@ class Sampling:
         return out
 
     def _samples(self, law: int, generator: Any, shape: Any, dtype: Any, a: float, b: float = 0.0) -> Any:
-        out = runtime.current().empty(sampling.sizes_of(shape), np.dtype(dtype), self.index)
+        out = self._empty(shape, dtype)
         double = out.dtype == F64 or out.dtype.kind in "iu"
         constants = (("LAW", law), ("DOUBLE", int(double)))
         return self._launch(out, 2 if double else 4, "draw_samples", constants, generator, float(a), float(b))
@@ -102,9 +115,14 @@ class Sampling:
             dtype, sizes = np.dtype(dtype or np.float32), () if shape is None else shape
             if dtype.kind in "fV":
                 return self._samples(BERNOULLI, generator, sizes, dtype, p)
+            if dtype.kind == "b":  # as the bytes that they are
+                out = self._empty(sizes, dtype)
+                Sampling(self.index, out.view(np.uint8))._samples(BERNOULLI, generator, out.shape, np.uint8, p)
+                return out
             return cast(self._samples(BERNOULLI, generator, sizes, np.float32, p), dtype)
         wide = np.dtype(np.float64 if p.dtype == F64 else np.float32)
-        return cast(self._samples(UNIFORM, generator, p.shape, wide, 0.0, 1.0) < cast(p, wide), dtype or p.dtype)
+        drawn = Sampling(self.index)._samples(UNIFORM, generator, p.shape, wide, 0.0, 1.0)  # `p` may be what is written
+        return cast(run("lt", drawn, cast(p, wide)), dtype or p.dtype)
 
     def randint(self, generator: Any, low: int, high: int | None, shape: Any, dtype: Any = np.int64) -> Any:
         """Uniform integers in [low, high); `high` None stands for 2**63."""
@@ -119,7 +137,7 @@ class Sampling:
         return self._integers(generator, shape, dtype, 0, sampling.greatest_whole(dtype) + 1)
 
     def _integers(self, generator: Any, shape: Any, dtype: Any, low: int, span: int) -> Any:
-        out = runtime.current().empty(sampling.sizes_of(shape), np.dtype(dtype), self.index)
+        out = self._empty(shape, dtype)
         wide = span >= WIDE_RANGE
         numbers = Word(low % 2**64), Word(span % 2**64)
         return self._launch(out, 2 if wide else 4, "draw_integers", (("WIDE", int(wide)),), generator, *numbers)
@@ -137,16 +155,15 @@ class Sampling:
 
     def multinomial(self, generator: Any, weights: Any, num_samples: int, replacement: bool = False) -> Any:
         """Positions with probabilities in proportion to the last dimension; what is no weight is told later (reports.py)."""
-        xp = runtime.xp
         weights = cast(weights, F64 if weights.dtype == F64 else np.dtype(np.float32))
         self._check_weights(weights)
         if num_samples == 1 or not replacement:
             # The first to arrive; a weight of 0 never does, nor does 0 / 0 of a sample that is 0: NaN is last in order.
             arrivals = run("div", self.exponential(generator, weights.shape, weights.dtype), weights)
             return sorting.leading(sorting.rows_along(arrivals, -1), num_samples, False)[1]
-        ends = xp.cumsum(weights, axis=-1)
-        drawn = self.uniform(generator, (*weights.shape[:-1], num_samples), weights.dtype) * ends[..., -1:]
-        return xp.minimum(sorting.search(ends, drawn, True), ends.shape[-1] - 1)
+        ends = cumsum(weights, -1)
+        drawn = self.uniform(generator, (*weights.shape[:-1], num_samples), weights.dtype)
+        return run("clamp_max", sorting.search(ends, run("mul", drawn, ends[..., -1:]), True), ends.shape[-1] - 1)
 
     def _check_weights(self, weights: Any) -> None:
         width = weights.shape[-1]
@@ -175,27 +192,3 @@ def noted(counters: int, index: int) -> Any:
         (words, offset), seed = capture.draw(index, None, counters), 0
     start(Handwritten("note_words", (("PLACED", int(capture is not None)),)), (1,), (out, words, Word(seed), Word(offset)), index)
     return out
-
-
-def numbers(index: int) -> Any:
-    """The array module's factories, on a GPU."""
-    return _Numbers(index)
-
-
-class _Numbers:
-    """`arange` and `eye` of the array module, on one GPU."""
-
-    def __init__(self, index: int) -> None:
-        self.index = index
-
-    def _on_device(self, call: Any) -> Any:
-        if runtime.is_replaced():
-            return call()
-        with runtime.current().module.cuda.Device(self.index):
-            return call()
-
-    def arange(self, start: int, end: int, step: int = 1) -> Any:
-        return self._on_device(lambda: runtime.xp.arange(start, end, step))
-
-    def eye(self, n: int, m: int | None, dtype: Any) -> Any:
-        return self._on_device(lambda: cast(runtime.xp.eye(n, m, dtype=np.int8), dtype))

@@ -78,7 +78,7 @@ def fill(name: str, target: Tensor, draw: Callable[..., Any]) -> Tensor:
         return target
     shape, dtype, s = target._array.shape, target._array.dtype, _sampling(key)
     if target.is_contiguous():
-        array = draw(s, shape, dtype)
+        array = draw(getattr(s, "into", lambda _: s)(target._array), shape, dtype)
     else:
         order, back = s.memory_order(target._array.strides)
         array = draw(s, [shape[d] for d in order], dtype).transpose(back)

@@ -19,15 +19,16 @@ MATRIX = 2  # dimensions
 # (rows, columns, summed at a time, warps, stages), by how many rows a slice has on average. Not measured on a GPU yet.
 TILES = ((16, 128, 64, 4, 3), (32, 128, 64, 4, 3), (64, 128, 64, 4, 3), (128, 128, 64, 8, 3))
 SINGLE = (64, 64, 32, 4, 2)  # of float32
+BYTES = (128, 64, 64, 8, 3)  # of 8-bit floats in long slices, which are converted in registers
 
 
-def tile(rows: int, single: bool) -> tuple[int, int, int, int, int]:
-    """What a program works on where slices have so many rows on average.
+def tile(rows: int, single: bool, eight: bool = False) -> tuple[int, int, int, int, int]:
+    """What a program works on where slices have so many rows on average; `single`: of float32, `eight`: of bytes.
 
     >>> tile(20, False)[:2], tile(5000, False)[:2]
     ((32, 128), (128, 128))
     """
-    return SINGLE if single else next((t for t in TILES if t[0] >= rows), TILES[-1])
+    return SINGLE if single else next((t for t in TILES[: -1 if eight else None] if t[0] >= rows), BYTES if eight else TILES[-1])
 
 
 def program(name: str, shape: tuple[int, int, int, int, int], precision: str, **flags: int) -> Handwritten:
@@ -37,17 +38,17 @@ def program(name: str, shape: tuple[int, int, int, int, int], precision: str, **
     return Handwritten(name, (*flags.items(), ("PRECISION", precision), *sizes), warps, stages, by_address=True)
 
 
-def _unit(x: Any, inner: int, outer: int) -> int:
+def unit(x: Any, inner: int, outer: int) -> int:
     """Which dimension's neighbours are neighbours in memory: 1 the one that is summed over, 2 the other, 0 none."""
     size = x.dtype.itemsize
     return 1 if x.strides[inner] == size else 2 if x.strides[outer] == size else 0
 
 
-def _steps(x: Any) -> tuple[int, ...]:
+def steps_of(x: Any) -> tuple[int, ...]:
     return tuple(s // x.dtype.itemsize for s in x.strides)
 
 
-def _aligned(sizes: tuple[int, int], steps: tuple[int, ...]) -> int:
+def aligned(sizes: tuple[int, int], steps: tuple[int, ...]) -> int:
     """Whether sizes and steps are multiples of 16, but for the steps of neighbours in memory."""
     return int(not any(n % 16 for n in sizes) and all(s % 16 == 0 or s == 1 for s in steps))
 
@@ -59,39 +60,52 @@ def _precision(dtype: Any) -> str:
 @kernel(op._grouped_mm, device="cuda", plays=switches, over=(op.bmm,))
 def _grouped_mm(input: Any, mat2: Any, offs: Any, bias: Any, out_dtype: Any) -> Any:
     op._grouped_mm.shape_rule(input, mat2, offs, bias, out_dtype)
-    if offs is None or not input.size or not mat2.size or not 0 < offs.size < MANY or max(input.size, mat2.size) > MOST:
+    if offs is None or not served(input, mat2, offs):
         return NotImplemented
-    offs = contiguous(offs)
-    if input.ndim == mat2.ndim:
-        return _sums(input, mat2, offs)
+    return products_of_slices(input, mat2, contiguous(offs), input.dtype)
+
+
+def served(input: Any, mat2: Any, offs: Any) -> bool:
+    """Whether the kernels multiply arrays of these sizes."""
+    return bool(input.size and mat2.size and 0 < offs.size < MANY and max(input.size, mat2.size) <= MOST)
+
+
+def products_of_slices(input: Any, mat2: Any, offs: Any, dtype: Any, scales: tuple[Any, Any] | None = None) -> Any:
+    """The products; of bytes with their scales, those of `input` first."""
     now, index = runtime.current(), runtime.current().index_of(input)
-    out = now.empty((input.shape[-2], mat2.shape[-1]), input.dtype, index)
+    if input.ndim == mat2.ndim:
+        out = now.empty((offs.size, input.shape[0], mat2.shape[1]), dtype, index)
+        _sums(out, input, mat2, offs, scales, index)
+        return out
+    out = now.empty((input.shape[-2], mat2.shape[-1]), dtype, index)
     if input.ndim == MATRIX:
-        _rows(out, input, mat2, offs, index)
+        _rows(out, input, mat2, offs, scales, index)
     else:  # slices of columns are rows of what is transposed
-        _rows(out.T, mat2.T, input.swapaxes(1, 2), offs, index)
+        _rows(out.T, mat2.T, input.swapaxes(1, 2), offs, scales and scales[::-1], index)
     return out
 
 
-def _rows(out: Any, a: Any, b: Any, offs: Any, index: int) -> None:
+def _rows(out: Any, a: Any, b: Any, offs: Any, scales: tuple[Any, Any] | None, index: int) -> None:
     (M, K), (G, _, N) = a.shape, b.shape
-    shape = tile(-(-M // G), a.dtype == F32)
-    units = {"A_UNIT": _unit(a, 1, 0), "B_UNIT": _unit(b, 1, 2), "O_UNIT": _unit(out, 1, 0)}
-    steps = (*_steps(a), *_steps(b), *_steps(out))
-    flags = {**units, "ALIGNED": _aligned((K, N), steps), "GROUPS": 1 << G.bit_length()}
+    shape = tile(-(-M // G), a.dtype == F32, scales is not None)
+    units = {"A_UNIT": unit(a, 1, 0), "B_UNIT": unit(b, 1, 2), "O_UNIT": unit(out, 1, 0)}
+    steps = (*steps_of(a), *steps_of(b), *steps_of(out))
+    flags = {**units, "ALIGNED": aligned((K, N), steps), "EIGHT": int(scales is not None), "GROUPS": 1 << G.bit_length()}
     found = program("grouped_rows", shape, _precision(a.dtype), **flags)
     grid = (M // shape[0] + G + 1, -(-N // shape[1]))
-    start(found, grid, (out, a, b, offs, G, M, K, N, *steps), index)
+    start(found, grid, (out, a, b, offs, *(scales or (out, out)), G, M, K, N, *steps), index)
 
 
-def _sums(a: Any, b: Any, offs: Any) -> Any:
+def _sums(out: Any, a: Any, b: Any, offs: Any, scales: tuple[Any, Any] | None, index: int) -> None:
     (M, K), N, G = a.shape, b.shape[1], offs.size
-    now, index = runtime.current(), runtime.current().index_of(a)
-    out = now.empty((G, M, N), a.dtype, index)
-    shape = tile(M, a.dtype == F32)
-    steps = (*_steps(a), *_steps(b))
-    flags = {"A_UNIT": _unit(a, 1, 0), "B_UNIT": _unit(b, 0, 1), "ALIGNED": _aligned((M, N), steps)}
+    shape = tile(M, a.dtype == F32, scales is not None)
+    steps = (*steps_of(a), *steps_of(b))
+    flags = {
+        "A_UNIT": unit(a, 1, 0),
+        "B_UNIT": unit(b, 0, 1),
+        "ALIGNED": aligned((M, N), steps),
+        "EIGHT": int(scales is not None),
+    }
     found = program("grouped_sums", shape, _precision(a.dtype), **flags)
     grid = (-(-M // shape[0]), -(-N // shape[1]), G)
-    start(found, grid, (out, a, b, offs, M, K, N, *steps), index)
-    return out
+    start(found, grid, (out, a, b, offs, *(scales or (out, out)), M, K, N, *steps), index)

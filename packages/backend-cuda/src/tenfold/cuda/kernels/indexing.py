@@ -13,10 +13,13 @@ from tenfold.cpu.places import shape_of
 from tenfold.cuda import runtime
 from tenfold.cuda.attaching import kernel
 from tenfold.cuda.kernels import array_indexing, joining, places as at, scattering, sums, view  # noqa: F401 - attach kernels
+from tenfold.cuda.kernels.conversion import may_share
 from tenfold.cuda.kernels.elementwise import largest, run
 from tenfold.cuda.kernels.sums import row, target
 from tenfold.dispatch.operators import op
+from tenfold.dispatch.runtime import STATE
 from tenfold.ops.indexing.selection import check_values
+from tenfold.tensor.tensor import Tensor
 
 
 @kernel(op.index, device="cuda", plays=True, recycles=True)
@@ -96,8 +99,13 @@ def index_add(input: Any, dim: int, index: Any, source: Any, alpha: Any, out: An
 
 @kernel(op.scatter, device="cuda", into=True)
 def scatter(input: Any, dim: int, index: Any, src: Any, value: Any, reduce: Any, out: Any = None) -> Any:
-    """Without a reduction, of places and values that fit. In place only numbers come here as they are; tensors are copied."""
+    """Without a reduction, of places and values that fit. In place a tensor of values comes as it is, not as its array."""
     given = src if value is None else value
+    if out is not None and isinstance(given, Tensor):
+        own = given._key.level is None and given._key.device.type == "cuda" and (given._node is None or not STATE.grad_enabled)
+        if not own or given._key.index != runtime.current().index_of(out) or may_share(given._array, out):
+            return NotImplemented
+        given = given._array
     if reduce is not None or index.dtype != sums.I64 or not -input.ndim <= dim < input.ndim or index.ndim != input.ndim:
         return NotImplemented
     dim, values = dim % input.ndim, isinstance(given, runtime.current().array_type)

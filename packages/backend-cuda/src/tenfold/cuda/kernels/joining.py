@@ -134,14 +134,15 @@ def stack(tensors: Any, dim: int) -> Any:
     return cat([a[(*(slice(None),) * (dim % n), None)] for a in tensors], dim % n)
 
 
-def _triangle(input: Any, diagonal: int, lower: bool) -> Any:
+def _triangle(input: Any, diagonal: int, lower: bool, out: Any = None) -> Any:
     item = input.dtype.itemsize
     op.tril.shape_rule(input, diagonal)  # refuses lines
     if item not in WORDS:
         kept = xp.tril(input, diagonal) if lower else xp.triu(input, diagonal)
         return cast(kept, input.dtype)
     now = runtime.current()
-    out = now.empty(input.shape, input.dtype, now.index_of(input))
+    if out is None or out is not input or not out.flags.c_contiguous:
+        out = now.empty(input.shape, input.dtype, now.index_of(input))
     if not out.size:
         return out
     *_, rows, columns = input.shape
@@ -166,14 +167,22 @@ def _triangle(input: Any, diagonal: int, lower: bool) -> Any:
     return out
 
 
-@kernel(op.tril, device="cuda", plays=True)
-def tril(input: Any, diagonal: int) -> Any:
-    return _triangle(input, diagonal, True)
+def _in_place(input: Any, diagonal: int, lower: bool, out: Any) -> Any:
+    """The triangle, in `out` if that is given: where it is the input, rows by rows, each program writes what it read."""
+    found = _triangle(input, diagonal, lower, out)
+    if out is not None:
+        write(out, found)
+    return found if out is None else out
 
 
-@kernel(op.triu, device="cuda", plays=True)
-def triu(input: Any, diagonal: int) -> Any:
-    return _triangle(input, diagonal, False)
+@kernel(op.tril, device="cuda", plays=True, into=True)
+def tril(input: Any, diagonal: int, out: Any = None) -> Any:
+    return _in_place(input, diagonal, True, out)
+
+
+@kernel(op.triu, device="cuda", plays=True, into=True)
+def triu(input: Any, diagonal: int, out: Any = None) -> Any:
+    return _in_place(input, diagonal, False, out)
 
 
 @kernel(op.flip, device="cuda", plays=True)

@@ -104,8 +104,8 @@ def logit(input: Any, eps: Any) -> Any:
     return run("logit", input) if eps is None else run("logit_within", input, float(eps), 1 - float(eps))
 
 
-@kernel(op.nan_to_num, device="cuda")
-def nan_to_num(input: Any, nan: Any, posinf: Any, neginf: Any) -> Any:
+@kernel(op.nan_to_num, device="cuda", into=True)
+def nan_to_num(input: Any, nan: Any, posinf: Any, neginf: Any, out: Any = None) -> Any:
     """Of floating-point numbers, with values that they hold."""
     if input.dtype.kind not in "fV":
         return NotImplemented
@@ -114,7 +114,7 @@ def nan_to_num(input: Any, nan: Any, posinf: Any, neginf: Any) -> Any:
     values = [float(default if value is None else value) for value, default in given]
     if any(limit < abs(value) < float("inf") for value in values):
         return NotImplemented
-    return run("nan_to_num", input, *values)
+    return run("nan_to_num", input, *values, out=out)
 
 
 @kernel(op.isclose, device="cuda")
@@ -149,7 +149,10 @@ def masked_fill(input: Any, mask: Any, value: Any, out: Any = None) -> Any:
 
 @kernel(op.clamp, device="cuda", into=True)
 def clamp(input: Any, min: Any, max: Any, out: Any = None) -> Any:
-    """Both limits are numbers; every other call runs the body."""
+    """Limits that are numbers, one alone in place; every other call runs the body."""
+    for name, limit, other in (("clamp_min", min, max), ("clamp_max", max, min)):
+        if out is not None and other is None and type(limit) in (int, float) and input.dtype.kind in "fV":
+            return run(name, input, limit, out=out)
     if type(min) not in (int, float) or type(max) not in (int, float) or input.dtype.kind not in "fV" or min > max:
         return NotImplemented
     return run("clamp", input, min, max, out=out)

@@ -157,7 +157,7 @@ def _scan(name: str) -> Callable[..., Any]:
     return run
 
 
-kernel(op.cumsum, device="cuda")(scanning(Scan("sum", "biufVc"), _scan("cumsum")))
+cumsum = kernel(op.cumsum, device="cuda")(scanning(Scan("sum", "biufVc"), _scan("cumsum")))
 kernel(op.cumprod, device="cuda")(scanning(Scan("product", "biufVc"), _scan("cumprod")))
 
 

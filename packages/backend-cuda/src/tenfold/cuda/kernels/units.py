@@ -20,13 +20,18 @@ for _name in ("leaky_relu", "celu", "mish", "silu", "silu_backward", "softsign",
               "hardsigmoid", "hardswish", "selu"):  # fmt: skip
 
     def _formula(name: str) -> Callable[..., Any]:
-        def activation(*operands: Any) -> Any:
-            return run(name, *operands)
+        def activation(*operands: Any, out: Any = None) -> Any:
+            return run(name, *operands, out=out)
 
         activation.__name__ = name
         return activation
 
-    kernel(getattr(op, _name), device="cuda", plays=True)(_formula(_name))
+    kernel(getattr(op, _name), device="cuda", plays=True, into=True)(_formula(_name))
+
+
+@kernel(op.relu6, device="cuda", plays=True, into=True)
+def relu6(input: Any, out: Any = None) -> Any:
+    return run("clamp", input, 0.0, 6.0, out=out) if _is_floating(input) else NotImplemented
 
 
 @kernel(op.softplus, device="cuda", plays=True)
@@ -61,12 +66,12 @@ def softshrink(input: Any, lambd: float) -> Any:
     )
 
 
-@kernel(op.threshold, device="cuda", plays=True)
-def threshold(input: Any, threshold: float, value: float) -> Any:
+@kernel(op.threshold, device="cuda", plays=True, into=True)
+def threshold(input: Any, threshold: float, value: float, out: Any = None) -> Any:
     """Of floating-point numbers, with a value that they hold."""
     if not _is_floating(input) or largest(input.dtype) < abs(value) < float("inf"):
         return NotImplemented
-    return run("threshold", input, float(threshold), float(value))
+    return run("threshold", input, float(threshold), float(value), out=out)
 
 
 @kernel(op.fused_unit_grad, device="cuda", plays=True)

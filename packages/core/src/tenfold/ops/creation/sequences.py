@@ -71,6 +71,8 @@ def arange(
         raise RuntimeError(f"arange: upper bound and lower bound inconsistent with step sign: {start}, {end}, {step}")
     if dtype is dtypes.int64:
         start, end, step = int(start), int(end), int(step)
+        if step == 0:
+            raise ValueError("arange: step must be nonzero")
     whole = type(start) is type(end) is type(step) is int
     dtype = dtype or (dtypes.int64 if whole else get_default_dtype())
     require_order("arange", dtype)

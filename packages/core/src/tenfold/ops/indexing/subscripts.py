@@ -246,11 +246,17 @@ def _write(self: Tensor, given: Any, value: Any) -> None:
     if has_torch_function(relevant):
         handle_torch_function(Tensor.__setitem__, relevant, self, given, value)
         return
-    if not isinstance(value, Tensor):
+    fills = type(value) in (int, float) and self._key is not CPU
+    if not fills and not isinstance(value, Tensor):
         value = _assigned(value, self)
     if given is False:
         return
     part, places = split_index(self, None if given is True else given, checked=False)
+    if fills:
+        if places is None and part._node is None:
+            part.fill_(value)
+            return
+        value = _assigned(value, self)
     if places is not None:
         check_writable("__setitem__", part, value._node is not None, may_repeat=True)
         _check_places(part, places)

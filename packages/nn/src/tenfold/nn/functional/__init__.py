@@ -155,6 +155,7 @@ from tenfold.nn.ops.resize.interpolate import (
     upsample_nearest,
 )
 from tenfold.nn.ops.resize.shuffle import channel_shuffle, pixel_shuffle, pixel_unshuffle
+from tenfold.nn.ops.scaled import ScalingType, SwizzleType, scaled_grouped_mm, scaled_mm
 
 __all__ = [
     "adaptive_avg_pool1d", "adaptive_avg_pool2d", "adaptive_avg_pool3d", "adaptive_max_pool1d",
@@ -175,8 +176,9 @@ __all__ = [
     "multi_head_attention_forward", "multi_margin_loss", "multilabel_margin_loss", "multilabel_soft_margin_loss",
     "nll_loss", "normalize", "one_hot", "pad", "pairwise_distance", "pdist", "pixel_shuffle", "pixel_unshuffle",
     "poisson_nll_loss", "prelu", "relu", "relu6", "relu_", "rms_norm", "rrelu", "rrelu_",
-    "scaled_dot_product_attention", "selu", "selu_", "sigmoid", "silu", "smooth_l1_loss", "soft_margin_loss",
-    "softmax", "softmin", "softplus", "softshrink", "softsign", "tanh", "tanhshrink", "threshold", "threshold_",
+    "scaled_dot_product_attention", "scaled_grouped_mm", "scaled_mm", "ScalingType", "selu", "selu_", "sigmoid", "silu",
+    "smooth_l1_loss", "soft_margin_loss",
+    "softmax", "softmin", "softplus", "softshrink", "softsign", "SwizzleType", "tanh", "tanhshrink", "threshold", "threshold_",
     "triplet_margin_loss", "triplet_margin_with_distance_loss", "unfold", "upsample", "upsample_bilinear",
     "upsample_nearest",
 ]  # fmt: skip

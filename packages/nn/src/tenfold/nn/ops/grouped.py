@@ -86,28 +86,33 @@ def check_grouped(input: Any, mat2: Any, offs: Any, bias: Any, out_dtype: Any) -
         raise RuntimeError(
             f"grouped_mm: expected m1 and m2 to have the same dtype, but got: {input.dtype} != {mat2.dtype}; convert one"
         )
-    a, b = len(input.shape), len(mat2.shape)
-    if input.shape[-1] != mat2.shape[-2]:
-        raise RuntimeError(
-            f"grouped_mm: contraction dimension of mat_a and mat_b must match, got {list(input.shape)} and {list(mat2.shape)}"
-        )
-    if (offs is None) != (a == b == STACK):
-        raise RuntimeError(
-            "grouped_mm: Have to provide offsets if there is a 2d matrix, or no offset if both matrices are 3d; got "
-            f"{list(input.shape)} and {list(mat2.shape)} with {'no offs' if offs is None else 'offs'}"
-        )
-    if offs is not None and (offs.dtype.name != "int32" or len(offs.shape) != 1):
-        raise RuntimeError(f"grouped_mm: Offsets have to be int32, of one dimension; got {offs.dtype} {list(offs.shape)}")
-    stacks = [x.shape[0] for x in (input, mat2) if len(x.shape) == STACK]
-    if len(set(stacks)) > 1 or (offs is not None and stacks and offs.shape[0] != stacks[0]):
-        raise RuntimeError(
-            f"grouped_mm: matrix batch sizes have to match, got {list(input.shape)} and {list(mat2.shape)}"
-            + ("" if offs is None else f" with {offs.shape[0]} offs")
-        )
+    check_slices("grouped_mm", input, mat2, offs)
     if bias is not None:
         raise RuntimeError("grouped_mm: Bias not supported yet; add it to the result")
     if out_dtype is not None and out_dtype.numpy != input.dtype:
         raise RuntimeError(f"grouped_mm: Grouped gemm output dtype must match `mat_a` dtype, got {out_dtype} for {input.dtype}")
+
+
+def check_slices(name: str, input: Any, mat2: Any, offs: Any) -> None:
+    """Refuse matrices, stacks and offsets whose sizes do not fit."""
+    a, b = len(input.shape), len(mat2.shape)
+    if input.shape[-1] != mat2.shape[-2]:
+        raise RuntimeError(
+            f"{name}: contraction dimension of mat_a and mat_b must match, got {list(input.shape)} and {list(mat2.shape)}"
+        )
+    if (offs is None) != (a == b == STACK):
+        raise RuntimeError(
+            f"{name}: Have to provide offsets if there is a 2d matrix, or no offset if both matrices are 3d; got "
+            f"{list(input.shape)} and {list(mat2.shape)} with {'no offs' if offs is None else 'offs'}"
+        )
+    if offs is not None and (offs.dtype.name != "int32" or len(offs.shape) != 1):
+        raise RuntimeError(f"{name}: Offsets have to be int32, of one dimension; got {offs.dtype} {list(offs.shape)}")
+    stacks = [x.shape[0] for x in (input, mat2) if len(x.shape) == STACK]
+    if len(set(stacks)) > 1 or (offs is not None and stacks and offs.shape[0] != stacks[0]):
+        raise RuntimeError(
+            f"{name}: matrix batch sizes have to match, got {list(input.shape)} and {list(mat2.shape)}"
+            + ("" if offs is None else f" with {offs.shape[0]} offs")
+        )
 
 
 @_grouped_mm.rule

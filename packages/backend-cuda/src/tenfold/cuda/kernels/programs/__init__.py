@@ -11,7 +11,7 @@ MODULES = (
     "attention_gradients", "attention_weights", "decoding",
     "exchanges", "places", "segments", "joins", "sorting", "selecting", "reductions", "scans", "totals", "picks", "dropping",
     "recurrence", "groups", "pairs", "regions", "sampled", "columns", "soft_targets", "parameters",
-    "margins", "all_pairs", "bags", "scaling", "grouped_products", "alignments",
+    "margins", "all_pairs", "bags", "scaling", "grouped_products", "alignments", "eight_bits", "masks", "ranges",
 )  # fmt: skip
 
 

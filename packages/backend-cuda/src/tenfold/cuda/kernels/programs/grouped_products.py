@@ -11,6 +11,7 @@ from __future__ import annotations
 import triton
 from triton import language as tl
 
+from tenfold.cuda.kernels.programs.eight_bits import halves, undone
 from tenfold.cuda.kernels.programs.hints import sixteens
 
 
@@ -44,14 +45,15 @@ def steps(first, second, UNIT: tl.constexpr, ALIGNED: tl.constexpr):
 
 
 def grouped_rows(
-    out_ptr, a_ptr, b_ptr, offs_ptr, groups, size, inner, columns, a_m, a_k, b_g, b_k, b_n, o_m, o_n, A_UNIT: tl.constexpr,
-    B_UNIT: tl.constexpr, O_UNIT: tl.constexpr, ALIGNED: tl.constexpr, PRECISION: tl.constexpr, GROUPS: tl.constexpr,
-    ROWS: tl.constexpr, COLUMNS: tl.constexpr, INNER: tl.constexpr,
+    out_ptr, a_ptr, b_ptr, offs_ptr, row_scales_ptr, scales_ptr, groups, size, inner, columns, a_m, a_k, b_g, b_k, b_n, o_m, o_n,
+    A_UNIT: tl.constexpr, B_UNIT: tl.constexpr, O_UNIT: tl.constexpr, ALIGNED: tl.constexpr, EIGHT: tl.constexpr,
+    PRECISION: tl.constexpr, GROUPS: tl.constexpr, ROWS: tl.constexpr, COLUMNS: tl.constexpr, INNER: tl.constexpr,
 ):  # fmt: skip
     """out[m] = a[m] @ b[the slice that m is in]; program (tile of rows, tile of columns).
 
     UNIT says which neighbours are neighbours in memory: of a and b those that are summed over (1), or the result's (2); of out
-    its columns (1) or its rows (2). ALIGNED: all else lies at multiples of 16 elements.
+    its columns (1) or its rows (2). ALIGNED: all else lies at multiples of 16 elements. EIGHT: elements are bytes of
+    float8_e4m3fn, and each row of a and each column of each b has a scale.
     """
     if ALIGNED:
         inner, columns, b_g = sixteens(inner), sixteens(columns), sixteens(b_g)
@@ -69,16 +71,24 @@ def grouped_rows(
         k = start + tl.arange(0, INNER)
         a = tl.load(a_rows + k[None, :] * a_k, (m < last)[:, None] & (k < inner)[None, :], other=0.0)
         b = tl.load(b_columns + k[:, None] * b_k, (k < inner)[:, None] & (n < columns)[None, :], other=0.0)
+        if EIGHT:
+            a, b = halves(a, 1), halves(b, 1)
         total = tl.dot(a, b, total, input_precision=PRECISION)
+    if EIGHT:
+        total *= undone(1, 1) * tl.load(row_scales_ptr + m, m < last, other=0.0)[:, None]
+        scales = scales_ptr + group.to(tl.int64) * columns + n
+        total *= tl.load(scales, (n < columns) & (group < groups), other=0.0)[None, :]
     out = out_ptr + m.to(tl.int64)[:, None] * o_m + n.to(tl.int64)[None, :] * o_n
     tl.store(out, total.to(out_ptr.dtype.element_ty), (m < last)[:, None] & (n < columns)[None, :])
 
 
 def grouped_sums(
-    out_ptr, a_ptr, b_ptr, offs_ptr, rows, inner, columns, a_m, a_k, b_k, b_n, A_UNIT: tl.constexpr, B_UNIT: tl.constexpr,
-    ALIGNED: tl.constexpr, PRECISION: tl.constexpr, ROWS: tl.constexpr, COLUMNS: tl.constexpr, INNER: tl.constexpr,
+    out_ptr, a_ptr, b_ptr, offs_ptr, row_scales_ptr, scales_ptr, rows, inner, columns, a_m, a_k, b_k, b_n, A_UNIT: tl.constexpr,
+    B_UNIT: tl.constexpr, ALIGNED: tl.constexpr, EIGHT: tl.constexpr, PRECISION: tl.constexpr, ROWS: tl.constexpr,
+    COLUMNS: tl.constexpr, INNER: tl.constexpr,
 ):  # fmt: skip
-    """out[g] = a[:, slice g] @ b[slice g]; program (tile of rows, tile of columns, g). UNIT, ALIGNED as in `grouped_rows`."""
+    """out[g] = a[:, slice g] @ b[slice g]; program (tile of rows, tile of columns, g). UNIT, ALIGNED, EIGHT as in `grouped_rows`,
+    with scales of the rows and columns of each slice."""
     if ALIGNED:
         rows, columns = sixteens(rows), sixteens(columns)
     a_k, a_m = steps(a_k, a_m, A_UNIT, ALIGNED)
@@ -95,6 +105,11 @@ def grouped_sums(
         far = k.to(tl.int64)
         a = tl.load(a_ptr + m.to(tl.int64)[:, None] * a_m + far[None, :] * a_k, (m < rows)[:, None] & there[None, :], other=0.0)
         b = tl.load(b_ptr + far[:, None] * b_k + n[None, :] * b_n, there[:, None] & (n < columns)[None, :], other=0.0)
+        if EIGHT:
+            a, b = halves(a, 1), halves(b, 1)
         total = tl.dot(a, b, total, input_precision=PRECISION)
+    if EIGHT:
+        total *= undone(1, 1) * tl.load(row_scales_ptr + g.to(tl.int64) * rows + m, m < rows, other=0.0)[:, None]
+        total *= tl.load(scales_ptr + g.to(tl.int64) * columns + n, n < columns, other=0.0)[None, :]
     out = out_ptr + (g.to(tl.int64) * rows + m)[:, None] * columns + n[None, :]
     tl.store(out, total.to(out_ptr.dtype.element_ty), (m < rows)[:, None] & (n < columns)[None, :])

@@ -1,0 +1,71 @@
+"""What factories, draws and writes in place give the device to do: one launch where nothing has to be known, and no waits."""
+
+from __future__ import annotations
+
+import stub
+from scenarios import DEVICE, array, quiet
+
+import tenfold
+from tenfold.nn import functional as F
+
+
+def names(call):
+    with tenfold.no_grad():
+        return quiet(stub.settled(call)).names
+
+
+def case_draws_are_made_in_place():
+    x, half, whole = array(64, 64), array(64, 64, dtype=tenfold.bfloat16), array(64, 64, dtype=tenfold.int64)
+    for call in (
+        x.normal_, x.uniform_, lambda: x.bernoulli_(0.5), x.exponential_, x.cauchy_, x.log_normal_, lambda: whole.geometric_(0.5),
+        half.normal_, half.uniform_, lambda: tenfold.nn.init.xavier_uniform_(x),
+    ):  # fmt: skip
+        assert names(call) == ["draw_samples"]
+    flags = array(64, dtype=tenfold.bool)
+    assert names(lambda: flags.bernoulli_(0.5)) == ["draw_samples"]
+    assert names(lambda: whole.random_(0, 9)) == ["draw_integers"]
+
+
+def case_triangles_and_scatters_are_made_in_place():
+    x, index = array(64, 64), array(64, 64, dtype=tenfold.int64)
+    other = array(64, 64)
+    assert names(x.tril_) == names(lambda: x.triu_(1)) == ["triangle"]
+    assert names(lambda: x.scatter_(1, index, other)) == ["places_at"]
+
+
+def case_numbers_are_written_at_once():
+    x = array(64, 64)
+    assert names(lambda: x.fill_diagonal_(1.0)) == ["cupy_fill"]
+    for index in (0, (Ellipsis, 0), (slice(None), slice(1, 5))):
+        assert names(lambda: x.__setitem__(index, 2)) == ["cupy_fill"]  # noqa: B023
+
+
+def case_units_are_made_in_place():
+    x = array(64, 64)
+    for name in ("silu", "hardswish", "leaky_relu", "elu", "mish", "hardsigmoid", "selu", "relu6", "relu"):
+        assert len(names(lambda: getattr(F, name)(x, inplace=True))) == 1, name  # noqa: B023
+    for call in (lambda: x.clamp_(0.1), lambda: x.clamp_(max=1.0), x.nan_to_num_):
+        assert len(names(call)) == 1
+
+
+def case_masks_choose_without_waiting():
+    x, source = array(64, 64), array(5000)
+    mask = x == 0
+    for call in (lambda: x.masked_scatter(mask, source), lambda: x.masked_scatter_(mask, source)):
+        assert names(call) == ["scan", "scatter_masked"]
+    assert names(lambda: tenfold.nonzero_static(mask, size=10)) == ["scan", "place_chosen"]
+    chosen = array(5, dtype=tenfold.int64)
+    assert names(lambda: x.index_fill_(0, chosen, 1.0)) == ["cupy_fill", "rows_at"]
+    leaf = source.clone().requires_grad_()
+    work = stub.work(lambda: x.masked_scatter(mask, leaf).sum().backward())
+    assert "to_host" not in work.counts, work
+
+
+def case_regular_numbers_are_one_launch():
+    for call in (
+        lambda: tenfold.linspace(0, 1, 100, device=DEVICE), lambda: tenfold.arange(10, device=DEVICE),
+        lambda: tenfold.arange(0, 1, 0.1, device=DEVICE), lambda: tenfold.arange(10, dtype=tenfold.bfloat16, device=DEVICE),
+    ):  # fmt: skip
+        assert names(call) == ["ranges"]
+    for dtype in (tenfold.float32, tenfold.bfloat16, tenfold.bool):
+        assert names(lambda: tenfold.eye(10, dtype=dtype, device=DEVICE)) == ["identity"]  # noqa: B023
