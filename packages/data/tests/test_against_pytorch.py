@@ -203,3 +203,17 @@ def test_samplers_of_other_indices_than_ints(name):
         rows = lib.TensorDataset(core.arange(6).reshape(3, 2), core.tensor([1.0, 2.0, 3.0]))
         found.append([[part.tolist() for part in batch] for batch in lib.DataLoader(rows, 2, sampler=indices)])
     assert found[0] == found[1]
+
+
+@pytest.mark.parametrize("skipped", [0, 2])
+def test_a_loader_goes_on_from_a_place_by_pytorchs_private_names(skipped):
+    seen = []
+    for lib, core in ((ours, tenfold), (theirs, torch)):
+        core.manual_seed(2)
+        passing = iter(lib.DataLoader(lib.TensorDataset(core.arange(10)), batch_size=3, shuffle=True))
+        for _ in range(skipped):
+            next(passing._sampler_iter)
+        passing._num_yielded = skipped
+        batches = [(batch[0].tolist(), passing._num_yielded) for batch in passing]
+        seen.append((batches, type(passing._index_sampler).__name__))
+    assert seen[0] == seen[1] and len(seen[0][0]) == 4 - skipped

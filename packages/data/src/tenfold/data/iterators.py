@@ -44,6 +44,24 @@ class LoaderIterator(Iterator[Any]):
         self._check_length()
         return pin(batch) if self._pinned else batch
 
+    # PyTorch's names, by which loaders that go on from a saved place count and drop batches.
+
+    @property
+    def _num_yielded(self) -> int:
+        return self._progress.batches
+
+    @_num_yielded.setter
+    def _num_yielded(self, count: int) -> None:
+        self._progress.batches = count
+
+    @property
+    def _sampler_iter(self) -> Iterator[Any]:
+        return self._indices
+
+    @property
+    def _index_sampler(self) -> Any:
+        return self.order
+
     def __len__(self) -> int:
         """The number of batches of a whole pass. Raises: TypeError for a stream."""
         return len(self.order)
