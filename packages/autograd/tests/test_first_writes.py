@@ -1,5 +1,6 @@
 """A first recorded write to new memory: what it costs does not grow with the objects that a program has."""
 
+import gc
 import importlib
 
 import pytest
@@ -31,20 +32,33 @@ def by_a_view_with_a_name(out, x):
     part.mul_(x)
 
 
-@pytest.mark.parametrize("write", [by_item, by_items_one_after_the_other, by_column, by_method_of_a_view, by_a_view_with_a_name])
+def beside_views_with_names(out, x):
+    rows, diagonal = out.t(), out.diagonal()
+    diagonal[1:] = x[1:]
+    rows[2] += x
+
+
+WRITES = [by_item, by_items_one_after_the_other, by_column, by_method_of_a_view, by_a_view_with_a_name, beside_views_with_names]
+
+
+@pytest.mark.parametrize("write", WRITES)
 def test_no_search_for_views_where_there_are_none(monkeypatch, write):
     searched = []
     monkeypatch.setattr(storage.gc, "get_referrers", lambda *objects: searched.append(objects) or [])
     x = tenfold.ones(3, requires_grad=True)
     out = tenfold.zeros(3, 3)
     write(out, x)
-    assert out.requires_grad and not searched
+    assert out.requires_grad
+    assert not searched
 
 
-def test_views_from_before_the_write_are_found():
+@pytest.mark.parametrize("age", [0, 1, 2])
+def test_views_from_before_the_write_are_found(age):
     x = tenfold.ones(3, requires_grad=True)
     out = tenfold.zeros(3, 3)
     earlier = out.view(9)[3:]
+    if age:
+        gc.collect(age - 1)  # what was made becomes older
     out[1] = 2 * x
     (earlier * 5).sum().backward()
     assert x.grad.tolist() == [10.0] * 3

@@ -32,7 +32,8 @@ def test_a_filter_writes_what_follows_from_what_was_before(monkeypatch, scipy, o
     for n in range(2):
         for c in range(3):
             np.testing.assert_allclose(y[n, c, order - 1 :].numpy(), _feedback(x[n, c], a[c], past[n, c]))
-    assert given._version == 0 and np.array_equal(given.numpy(), x)
+    assert given._version == 0
+    assert np.array_equal(given.numpy(), x)
 
 
 @pytest.mark.parametrize("scipy", [True, False])

@@ -380,7 +380,8 @@ def test_stand_ins_are_found_from_the_package_that_they_lie_in(run):
 from torch.utils import collect_env, cpp_extension, weak
 from torch.testing import _internal, assert_close
 assert torch.utils.cpp_extension is cpp_extension and not cpp_extension.is_ninja_available()
-for owner in (torch.utils, torch.testing):
+torch._functorch.config.enable_autograd_cache = False
+for owner in (torch.utils, torch.testing, torch._functorch):
     assert not hasattr(owner, "surely") and not hasattr(owner, "__surely__")
 """)
 

@@ -8,7 +8,7 @@ import pytest
 
 import tenfold
 import tenfold.data as ours
-from tenfold.data import worker_info
+from tenfold.data import iterators, worker_info
 
 torch = pytest.importorskip("torch")
 theirs = pytest.importorskip("torch.utils.data")
@@ -216,4 +216,26 @@ def test_a_loader_goes_on_from_a_place_by_pytorchs_private_names(skipped):
         passing._num_yielded = skipped
         batches = [(batch[0].tolist(), passing._num_yielded) for batch in passing]
         seen.append((batches, type(passing._index_sampler).__name__))
-    assert seen[0] == seen[1] and len(seen[0][0]) == 4 - skipped
+    assert seen[0] == seen[1]
+    assert len(seen[0][0]) == 4 - skipped
+
+
+def test_a_program_may_put_its_own_beginning_before_every_pass(monkeypatch):
+    """As SpeechBrain lets its loaders go on from a checkpoint."""
+    for lib in (ours, theirs):
+        kind = theirs.dataloader._BaseDataLoaderIter if lib is theirs else iterators.LoaderIterator
+        plain = kind.__init__
+
+        def begin(self, loader, *args, plain=plain, **options):
+            plain(self, loader, *args, **options)
+            for _ in range(loader.skipped):
+                next(self._sampler_iter)
+            self._num_yielded = loader.skipped
+
+        monkeypatch.setattr(kind, "__init__", begin)
+        for workers in (0,) if lib is theirs else (0, 1):  # PyTorch draws the order anew before it starts workers
+            loader = lib.DataLoader(list(range(6)), batch_size=2, num_workers=workers)
+            loader.skipped = 1
+            passing = iter(loader)
+            assert [batch.tolist() for batch in passing] == [[2, 3], [4, 5]]
+            assert passing._num_yielded == 3

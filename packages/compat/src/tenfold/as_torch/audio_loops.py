@@ -29,8 +29,9 @@ def lfilter_core_loop(input_signal_windows: Any, a_coeffs_flipped: Any, padded_o
 
 
 def overdrive_core_loop(waveform: Any, temp: Any, last_in: Any, last_out: Any, output_waveform: Any) -> None:
-    """Half of a waveform and three quarters of its distortion without what is constant in it: y[n] = t[n] - t[n - 1] + 0.995 y[n - 1].
+    """Half of a waveform and three quarters of its distortion t, without what is constant in that.
 
+    Formula: out = waveform / 2 + 3 y / 4, where y[n] = t[n] - t[n - 1] + 0.995 y[n - 1].
     Shape: waveform, temp and the result (C, T), what was before (C).
     """
     x, t, first, past, out = (host(v.detach()) for v in (waveform, temp, last_in, last_out, output_waveform))

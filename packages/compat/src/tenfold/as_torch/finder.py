@@ -34,7 +34,7 @@ _ELSEWHERE = {
     "torch.overrides": f"{_STAND_INS}.overrides",
     "torch.profiler.profiler": "tenfold.profiler",
 }
-_WITH_STAND_INS = {"tenfold.utils", "tenfold.testing"}  # packages of Tenfold's below which stand-ins lie, too
+_WITH_STAND_INS = {"tenfold.utils", "tenfold.testing", "tenfold._functorch"}  # packages of Tenfold's below which stand-ins lie, too
 _OTHERWISE = {"torch.ops", "torch.version", "torch.types"}  # Tenfold's modules of these names are about something else
 
 
@@ -92,12 +92,14 @@ class Finder(importlib.metadata.DistributionFinder):
 
 def answer_below(module: types.ModuleType, name: str) -> None:
     """Let `from torch.utils import cpp_extension` find a stand-in: Python looks for it under the name of Tenfold's module."""
-    own = vars(module)["__getattr__"]
+    own = vars(module).get("__getattr__")
     below = f"{_STAND_INS}.{name.removeprefix('torch.')}"
 
     def found(leaf: str) -> Any:
         try:
-            return own(leaf)
+            if own is not None:
+                return own(leaf)
+            raise AttributeError(f"module {module.__name__!r} has no attribute {leaf!r}")
         except AttributeError:
             if leaf.startswith("__") or importlib.util.find_spec(f"{below}.{leaf}") is None:
                 raise

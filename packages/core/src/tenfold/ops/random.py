@@ -227,7 +227,7 @@ def normal(
     >>> tenfold.normal(2.0, tenfold.zeros(2))
     tensor([2., 2.])
     """
-    if size is not None:  # two numbers, or tensors that hold one
+    if size is not None:
         mean, std = as_float(mean, "normal", "mean"), as_float(std, "normal", "std")
     if isinstance(mean, Tensor):
         return _normal_around(mean, std, generator)
@@ -235,7 +235,7 @@ def normal(
         _check_deviations(std)
         return drawn("normal", generator, std.shape, std.dtype, std.device, False) * std.detach() + mean
     if size is None:
-        raise TypeError("normal(): expected a size with two numbers, or a tensor as mean or std")
+        raise TypeError("normal(): two numbers need a size")
     return drawn("normal", generator, size, dtype or get_default_dtype(), device, requires_grad, mean, std)
 
 

@@ -23,7 +23,9 @@ class LoaderIterator(Iterator[Any]):
 
     order: Any = ()  # what gives the pass its indices
 
-    def __init__(self, indices: Iterator[Any], progress: Progress, length: int | None, pinned: bool) -> None:
+    # PyTorch's first argument is the loader, too: programs replace this method.
+    def __init__(self, loader: Any, indices: Iterator[Any], progress: Progress, length: int | None, pinned: bool) -> None:
+        self._dataset = loader.dataset
         self._indices = indices
         self._progress = progress
         self.told_length = length
@@ -97,8 +99,10 @@ class LoaderIterator(Iterator[Any]):
 class LocalIterator(LoaderIterator):
     """Loads each batch when it is asked for."""
 
-    def __init__(self, fetch: Fetch, indices: Iterator[Any], progress: Progress, length: int | None, pinned: bool) -> None:
-        super().__init__(indices, progress, length, pinned)
+    def __init__(
+        self, loader: Any, fetch: Fetch, indices: Iterator[Any], progress: Progress, length: int | None, pinned: bool
+    ) -> None:
+        super().__init__(loader, indices, progress, length, pinned)
         self._fetch = fetch
 
     def _load(self) -> Any:
@@ -110,6 +114,7 @@ class WorkerIterator(LoaderIterator):
 
     def __init__(
         self,
+        loader: Any,
         pool: WorkerPool,
         indices: Iterator[Any],
         progress: Progress,
@@ -122,7 +127,7 @@ class WorkerIterator(LoaderIterator):
         persistent: bool,
         epoch: int = 0,
     ) -> None:
-        super().__init__(indices, progress, length, pinned)
+        super().__init__(loader, indices, progress, length, pinned)
         self._pool = pool
         self._workers = pool.processes  # PyTorch's name, by which programs look at them, after the pass too
         self._close = weakref.finalize(self, pool.shutdown)

@@ -249,8 +249,9 @@ class DataLoader(Generic[T_co]):
         batched = self._auto_collation  # which subclasses override
         if not self.num_workers:
             fetch = make_fetch(self.dataset, batched, self.collate_fn, self.drop_last)
-            return LocalIterator(fetch, indices, progress, length, pinned)
+            return LocalIterator(self, fetch, indices, progress, length, pinned)
         iterator = WorkerIterator(
+            self,
             self._new_pool(batched),
             indices,
             progress,
