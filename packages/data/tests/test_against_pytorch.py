@@ -239,3 +239,34 @@ def test_a_program_may_put_its_own_beginning_before_every_pass(monkeypatch):
             passing = iter(loader)
             assert [batch.tolist() for batch in passing] == [[2, 3], [4, 5]]
             assert passing._num_yielded == 3
+
+
+def test_a_loader_whose_dataset_is_another_one_outside_of_its_passes():
+    """As RecBole's, which read interactions by the numbers of a list and show the interactions."""
+    orders = []
+    for lib, core in ((ours, tenfold), (theirs, torch)):
+
+        class Loader(lib.DataLoader):
+            running = False
+
+            def __iter__(self):
+                self.running = True
+                passing = super().__iter__()
+                self.running = False
+                return passing
+
+            def __getattribute__(self, name):
+                running = super().__getattribute__("running")
+                return "shown" * 5 if name == "dataset" and not running else super().__getattribute__(name)
+
+        generator = core.Generator().manual_seed(4)
+        loader = Loader(list(range(6)), batch_size=4, shuffle=True, collate_fn=list, generator=generator)
+        orders.append([*loader, len(loader)])
+    assert orders[0] == orders[1]
+
+
+def test_the_type_variable_of_datasets_has_pytorchs_name():
+    for lib in (tenfold, torch):
+        data = lib.utils.data
+        assert data.dataloader._T_co.__name__ in ("_T_co", "T_co")
+        assert data.dataset._T_co is not None and data.sampler._T_co is not None  # noqa: PT018
