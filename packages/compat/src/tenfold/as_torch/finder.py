@@ -34,7 +34,7 @@ _ELSEWHERE = {
     "torch.overrides": f"{_STAND_INS}.overrides",
     "torch.profiler.profiler": "tenfold.profiler",
 }
-_WITH_STAND_INS = {"tenfold.utils", "tenfold.testing", "tenfold._functorch"}  # packages of Tenfold's below which stand-ins lie, too
+_WITH_STAND_INS = {"tenfold.utils", "tenfold.testing", "tenfold._functorch"}  # packages below which stand-ins lie, too
 _OTHERWISE = {"torch.ops", "torch.version", "torch.types"}  # Tenfold's modules of these names are about something else
 
 
