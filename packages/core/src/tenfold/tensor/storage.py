@@ -51,7 +51,7 @@ class UntypedStorage(Memory):
         """The differentiable views of this memory; `holders` are tensors on it that the caller knows."""
         found = [view for entry in self.views.values() if (view := entry()) is not None]
         if self.unlisted:
-            # Each tensor on the memory holds one reference: only where there are more is it worth a search, of new objects first.
+            # Each tensor on it holds one reference: for more, new objects are searched first.
             known = {id(t) for t in (*found, *holders)}
             for age in 0, 1, 2:
                 if getrefcount(self) - _OWN_REFERENCES <= len(known):
