@@ -179,3 +179,32 @@ with torch.autocast("cpu", dtype=torch.bfloat16):
     assert narrow(torch.ones(1)).dtype is torch.bfloat16
 assert narrow(torch.ones(1)).dtype is torch.float32
 """)
+
+
+def test_operators_that_run_kernels_of_triton(run):
+    run("""
+from torch.library import triton_op, wrap_triton
+
+@triton_op("kernels::halve", mutates_args={})
+def halve(x: torch.Tensor) -> torch.Tensor:
+    return x / 2
+
+x = torch.ones(2, requires_grad=True)
+assert torch.ops.kernels.halve(x).tolist() == [0.5, 0.5] and halve(torch.ones(3, device="meta")).shape == (3,)
+halve.register_autograd(lambda ctx, g: g / 2)
+halve(x).sum().backward()
+assert x.grad.tolist() == [0.5, 0.5]
+
+class Kernel:  # what a function behind triton.jit has
+    def run(self): pass
+    def __getitem__(self, grid): return self.run
+
+kernel = Kernel()
+assert wrap_triton(kernel) is kernel
+try:
+    wrap_triton(len)
+except RuntimeError as error:
+    assert "triton.jit" in str(error)
+else:
+    raise AssertionError
+""")

@@ -342,6 +342,8 @@ def test_modules_are_not_quantized_and_can_be_asked_for_it(run):
     run("""
 from torch.ao.quantization import DeQuantStub, FakeQuantizeBase, ObserverBase, QuantStub, QuantWrapper, quantize_dynamic
 from torch.quantization import QuantStub as older
+from torch.quantization.observer import ObserverBase as older_base
+assert older_base is ObserverBase and importlib.util.find_spec("torch.quantization.fake_quantize") is not None
 net = QuantWrapper(torch.nn.Linear(2, 2))
 assert older is QuantStub and torch.equal(net(torch.ones(1, 2)), net.module(torch.ones(1, 2)))
 assert not any(isinstance(m, (ObserverBase, FakeQuantizeBase)) for m in net.modules())
@@ -370,6 +372,17 @@ assert isinstance(net, (torch.jit.ScriptModule, torch.nn.Module)) and len(list(n
 assert net(torch.ones(1, 2)).shape == (1, 3) and not isinstance(net.layer, torch.jit.ScriptModule)
 traced = torch.jit.trace(net.layer.forward, torch.ones(1, 2))
 assert isinstance(traced, torch.jit.TopLevelTracedModule) and traced.training and len(list(traced.parameters())) == 2
+""")
+
+
+def test_stand_ins_are_found_from_the_package_that_they_lie_in(run):
+    run("""
+from torch.utils import collect_env, cpp_extension, weak
+from torch.testing import _internal, assert_close
+assert torch.utils.cpp_extension is cpp_extension and not cpp_extension.is_ninja_available()
+torch._functorch.config.enable_autograd_cache = False
+for owner in (torch.utils, torch.testing, torch._functorch):
+    assert not hasattr(owner, "surely") and not hasattr(owner, "__surely__")
 """)
 
 

@@ -199,6 +199,25 @@ def test_tables_of_engines_by_a_classs_module_find_pytorchs_row(run, tmp_path, w
     assert done.returncode == 0, done.stderr
 
 
+def test_torchaudio_takes_its_python(run, tmp_path):
+    """Written as torchaudio looks for its compiled part, and as it chooses its loops."""
+    for folder, file, text in (
+        ("torchaudio/_extension", "utils", "def _load_lib(lib): raise OSError(lib)\n"),
+        ("torchaudio/functional", "filtering", "_lfilter_core_loop = _overdrive_core_loop_cpu = None\n"),
+    ):
+        (tmp_path / folder).mkdir(parents=True)
+        (tmp_path / folder / f"{file}.py").write_text(text)
+    run(f"""
+import sys; sys.path.insert(0, {str(tmp_path)!r})
+from torchaudio._extension.utils import _load_lib
+from torchaudio.functional import filtering
+y = torch.tensor([[[4.0, 0.0, 0.0]]])
+filtering._lfilter_core_loop(torch.ones(1, 1, 2), torch.tensor([[0.5, 1.0]]), y)
+assert _load_lib("_torchaudio") is False and y.tolist() == [[[4.0, -1.0, 1.5]]]
+assert callable(filtering._overdrive_core_loop_cpu)
+""")
+
+
 def test_objects_pickled_by_name_come_back(run):
     run("""
 import copy, pickle

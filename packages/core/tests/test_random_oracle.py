@@ -30,6 +30,9 @@ CALLS: list[Callable[[Any, Any], Any]] = [
     lambda lib, g: lib.normal(lib.arange(20.0), 2.0, generator=g),
     lambda lib, g: lib.normal(1.0, lib.arange(20.0), generator=g),
     lambda lib, g: lib.normal(1.0, 2.0, (3, 3), generator=g),
+    lambda lib, g: lib.normal(lib.tensor(1.0), lib.tensor(2), (3, 3), generator=g),
+    lambda lib, g: lib.normal(0, lib.tensor(2.0), size=(3,), generator=g, dtype=lib.float64),
+    lambda lib, g: lib.normal(lib.tensor(1.0), True, (20,), generator=g),
     lambda lib, g: lib.bernoulli(lib.full((9,), 0.3), generator=g),
     lambda lib, g: lib.zeros(9).bernoulli_(lib.full((9,), 0.6), generator=g),
     lambda lib, g: lib.multinomial(lib.tensor([0.1, 0.5, 0.4]), 5, True, generator=g),
@@ -132,3 +135,13 @@ def test_permutations_of_few_and_of_many_items(n):
     tenfold.manual_seed(3)
     assert tenfold.randperm(n).tolist() == torch.randperm(n).tolist()
     assert tenfold.rand(2).tolist() == torch.rand(2).tolist()
+
+
+@pytest.mark.parametrize("given", [([0.0], 1.0), ([0.0, 1.0], [1.0]), ("a", 1.0), (1j, 1.0)])
+def test_a_size_is_for_two_numbers(given):
+    for lib in (tenfold, torch):
+        with pytest.raises(TypeError):
+            lib.normal(*(lib.tensor(v) if isinstance(v, list) else v for v in given), (2,))
+    for lib in (tenfold, torch):
+        with pytest.raises(TypeError):
+            lib.normal(lib.tensor(0.0, requires_grad=True), 1.0, (2,))

@@ -8,7 +8,7 @@ import pytest
 
 import tenfold
 import tenfold.data as ours
-from tenfold.data import worker_info
+from tenfold.data import iterators, worker_info
 
 torch = pytest.importorskip("torch")
 theirs = pytest.importorskip("torch.utils.data")
@@ -203,3 +203,70 @@ def test_samplers_of_other_indices_than_ints(name):
         rows = lib.TensorDataset(core.arange(6).reshape(3, 2), core.tensor([1.0, 2.0, 3.0]))
         found.append([[part.tolist() for part in batch] for batch in lib.DataLoader(rows, 2, sampler=indices)])
     assert found[0] == found[1]
+
+
+@pytest.mark.parametrize("skipped", [0, 2])
+def test_a_loader_goes_on_from_a_place_by_pytorchs_private_names(skipped):
+    seen = []
+    for lib, core in ((ours, tenfold), (theirs, torch)):
+        core.manual_seed(2)
+        passing = iter(lib.DataLoader(lib.TensorDataset(core.arange(10)), batch_size=3, shuffle=True))
+        for _ in range(skipped):
+            next(passing._sampler_iter)
+        passing._num_yielded = skipped
+        batches = [(batch[0].tolist(), passing._num_yielded) for batch in passing]
+        seen.append((batches, type(passing._index_sampler).__name__))
+    assert seen[0] == seen[1]
+    assert len(seen[0][0]) == 4 - skipped
+
+
+def test_a_program_may_put_its_own_beginning_before_every_pass(monkeypatch):
+    """As SpeechBrain lets its loaders go on from a checkpoint."""
+    for lib in (ours, theirs):
+        kind = theirs.dataloader._BaseDataLoaderIter if lib is theirs else iterators.LoaderIterator
+        plain = kind.__init__
+
+        def begin(self, loader, *args, plain=plain, **options):
+            plain(self, loader, *args, **options)
+            for _ in range(loader.skipped):
+                next(self._sampler_iter)
+            self._num_yielded = loader.skipped
+
+        monkeypatch.setattr(kind, "__init__", begin)
+        for workers in (0,) if lib is theirs else (0, 1):  # PyTorch draws the order anew before it starts workers
+            loader = lib.DataLoader(list(range(6)), batch_size=2, num_workers=workers)
+            loader.skipped = 1
+            passing = iter(loader)
+            assert [batch.tolist() for batch in passing] == [[2, 3], [4, 5]]
+            assert passing._num_yielded == 3
+
+
+def test_a_loader_whose_dataset_is_another_one_outside_of_its_passes():
+    """As RecBole's, which read interactions by the numbers of a list and show the interactions."""
+    orders = []
+    for lib, core in ((ours, tenfold), (theirs, torch)):
+
+        class Loader(lib.DataLoader):
+            running = False
+
+            def __iter__(self):
+                self.running = True
+                passing = super().__iter__()
+                self.running = False
+                return passing
+
+            def __getattribute__(self, name):
+                running = super().__getattribute__("running")
+                return "shown" * 5 if name == "dataset" and not running else super().__getattribute__(name)
+
+        generator = core.Generator().manual_seed(4)
+        loader = Loader(list(range(6)), batch_size=4, shuffle=True, collate_fn=list, generator=generator)
+        orders.append([*loader, len(loader)])
+    assert orders[0] == orders[1]
+
+
+def test_the_type_variable_of_datasets_has_pytorchs_name():
+    for lib in (tenfold, torch):
+        data = lib.utils.data
+        assert data.dataloader._T_co.__name__ in ("_T_co", "T_co")
+        assert data.dataset._T_co is not None and data.sampler._T_co is not None  # noqa: PT018

@@ -35,6 +35,8 @@ REFUSED: dict[str, tuple[Callable[[Any, Any, Any], Any], str]] = {
         lambda F, t, nn: F.conv2d(t.ones(1, 1, 4, 4), t.ones(1, 1, 2, 2), stride=0),
         "non-positive stride is not supported",
     ),
+    "conv with a kernel of no elements": (lambda F, t, nn: F.conv1d(t.ones(1, 4, 5), t.ones(3, 4, 0)), "greater than zero"),
+    "conv of no outputs": (lambda F, t, nn: F.conv2d(t.ones(1, 4, 5, 5), t.ones(0, 4, 3, 3)), "at dimension 0"),
     "conv with a kernel that does not fit": (
         lambda F, t, nn: F.conv2d(t.ones(1, 1, 2, 3), t.ones(1, 1, 4, 4)),
         r"Calculated padded input size per channel: \(2 x 3\). Kernel size: \(4 x 4\). Kernel size can't be greater",

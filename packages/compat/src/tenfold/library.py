@@ -186,7 +186,31 @@ def opcheck(
     return check(operator(op), args, kwargs or {}, test_utils, raise_exception)
 
 
-globals().update(functions("register_torch_dispatch triton_op wrap_triton",
+def triton_op(
+    name: str, fn: Kernel | None = None, /, *, mutates_args: str | Iterable[str] = (), schema: str | None = None
+) -> Any:
+    """Make a function that runs kernels of Triton's an operator; it serves tensors without numbers, too.
+
+    Compilers see what lies inside, which is its difference from `custom_op`'s.
+    """
+
+    def make(function: Kernel) -> CustomOpDef:
+        made: CustomOpDef = custom_op(name, function, mutates_args=mutates_args, schema=schema)
+        made.register_fake(function)
+        return made
+
+    return make if fn is None else make(fn)
+
+
+def wrap_triton(kernel: Any) -> Any:
+    """A kernel of Triton's as it is, for compilers to see; RuntimeError for anything else."""
+    if not (hasattr(kernel, "run") and hasattr(kernel, "__getitem__")):
+        raise RuntimeError("wrap_triton only works on functions annotated with triton.jit or triton.autotune")
+    return kernel
+
+
+globals().update(functions("register_torch_dispatch",
                            "programs are compiled by the package tenfold-compile, which is not installed"))  # fmt: skip
 __all__ = ["CustomOpDef", "Library", "OpCheckError", "custom_op", "define", "impl", "impl_abstract", "infer_schema", "opcheck",
-           "register_autocast", "register_autograd", "register_fake", "register_kernel", "register_vmap"]  # fmt: skip
+           "register_autocast", "register_autograd", "register_fake", "register_kernel", "register_vmap",
+           "triton_op", "wrap_triton"]  # fmt: skip

@@ -17,7 +17,7 @@ from tenfold.autograd.nodes import NUMBERS, RELEASED, Node
 from tenfold.autograd.recording import alias, modified, restore, restore_output, second_time
 from tenfold.autograd.refusing import refusing
 from tenfold.autograd.saved import Packed, current_hooks, raw_saved
-from tenfold.dispatch.gradmode import no_grad
+from tenfold.dispatch.gradmode import enable_grad, no_grad
 from tenfold.dispatch.inplace import _broadcasts_to
 from tenfold.dispatch.runtime import STATE
 from tenfold.dispatch.services import SERVICES
@@ -68,8 +68,11 @@ class FunctionNode(Node, FunctionCtx):
         return tuple(found)
 
     def _restored(self, tensor: Any, place: int) -> Any:
-        """A saved result, in its place of the graph when the backward pass itself is recorded."""
-        return restore_output(tensor, self, place) if self.is_multiple else restore(tensor, self)
+        """A saved result in its place of the graph, in whatever mode: a backward pass may begin to record by itself."""
+        with enable_grad():
+            if not self.is_multiple:
+                return restore(tensor, self)
+            return restore_output(tensor, self, place) if self._differentiable[place] else tensor
 
     saved_variables = property(deprecated_saved_variables)
 

@@ -55,7 +55,9 @@ def _place(t: Any) -> int:
 
 
 def _geometry(t: Any, offset: int, pairs: bool) -> tuple[Any, Any, int]:
-    shape, strides = tuple(t.shape), tuple(t.stride())
+    array = t._array  # its strides are in bytes; that of a single element, which may be any, takes no one anywhere
+    itemsize = array.dtype.itemsize
+    shape, strides = array.shape, tuple([s // itemsize for s in array.strides])
     return ((*shape, 2), (*(2 * s for s in strides), 1), offset) if pairs else (shape, strides, offset)
 
 
@@ -82,18 +84,17 @@ class CopySlices(_Region):
         (shape, strides, start), (size, steps, offset) = self.base_geometry, self.geometry
         first = min(start, offset)
         length = max(start + extent(shape, strides), offset + extent(size, steps)) - first
-        opened = _opened(g, self.pairs[0])
-        if length == opened.numel() and opened.stride() == strides and opened.is_contiguous():
-            block = opened.reshape(-1)  # it lies as the base does: no copy is needed
+        block = strided_sum(_opened(g, self.pairs[0]), (length,), shape, strides, start - first)
+        region = as_strided(block, size, steps, offset - first)
+        once = STATE.grad_enabled or g._key.level is not None  # nobody follows this, and the block is nobody else's
+        inside = None if wanted[1] is None else _closed(_once(region if once else region.clone(), steps), self.pairs[1])
+        if wanted[0] is None:
+            return None, inside
+        if once:
+            block = as_strided_scatter(block, zeros((), dtype=block.dtype, device=g.device), size, steps, offset - first)
         else:
-            block = strided_sum(opened, (length,), shape, strides, start - first)
-        old = inside = None
-        if wanted[0] is not None:
-            outside = as_strided_scatter(block, zeros((), dtype=block.dtype, device=g.device), size, steps, offset - first)
-            old = _closed(as_strided(outside, shape, strides, start - first), self.pairs[0])
-        if wanted[1] is not None:
-            at = block.storage_offset() + offset - first
-            inside = _closed(_once(as_strided(block, size, steps, at), steps), self.pairs[1])
+            region.zero_()
+        old = _closed(as_strided(block, shape, strides, start - first), self.pairs[0])
         return old, inside
 
 
@@ -190,6 +191,7 @@ def rebase(target: Any, result: Any, shared: bool = False, by: str | Operator = 
             result._node._next += (old,)
     if SCOPES.depth and old is None and result._node is not None:
         check_captured("an in-place operation", target if base is None else base, SCOPES.open[-1].function)
+    origin = None
     if base is None:
         base = target
         if result._node is None:
@@ -207,11 +209,11 @@ def rebase(target: Any, result: Any, shared: bool = False, by: str | Operator = 
         node.locate(base, target, origin)
         before, base._node = base._node, node
         _move_retained(base, before)
-        _reattach(target, base, origin)
+        _reattach(target, base, origin, like=node)
     _move_retained(target, old)
-    # No local name for the storage: `live_views` counts who holds it, and searches the process where more do than it knows.
+    # No name is bound to the storage: `live_views` counts who holds it, and searches all objects where it is one too many.
     if base._storage is not None and (base._storage.views or base._storage.unlisted):
-        _reattach_others(target, base)
+        _reattach_others(target, base, _place(base) if origin is None else origin)
 
 
 def _own_node(result: Any, shared: bool) -> Any:
@@ -250,21 +252,24 @@ def way_to(base: Any, view: Any) -> Any:
     return made
 
 
-def _reattach(view: Any, base: Any, origin: int, moved: bool = False) -> None:
+def _reattach(view: Any, base: Any, origin: int, moved: bool = False, like: Any = None) -> None:
+    """Let a view read its gradient from what its base is now; `like` is a node of the same two tensors."""
     node = view._node
     # A node that nobody but the view holds can be turned to the new base, if that one lies as the former did.
     if moved or type(node) is not AsStridedBackward0 or getrefcount(node) > _HELD_ONCE or node._extra is not None:
         node = new(AsStridedBackward0)
         node._extra, node._shape = None, view._array.shape
-        node.locate(base, view, origin)
+        if like is None:
+            node.locate(base, view, origin)
+        else:
+            node.pairs, node.base_geometry, node.geometry = like.pairs, like.base_geometry, like.geometry
         before, view._node = view._node, node
         _move_retained(view, before)
     node._next, node._number = (base._node,), next(NUMBERS)
 
 
-def _reattach_others(target: Any, base: Any, moved: bool = False) -> None:
+def _reattach_others(target: Any, base: Any, start: int, moved: bool = False) -> None:
     """The other live views of the base see the write too; detached tensors on the memory stay outside the graph."""
-    start = _place(base)
     for view in base._storage.live_views(base, target):
         if view is target or view._base is not base or view.dtype.category < 2 or not (view._node or base._node):
             continue
@@ -280,7 +285,8 @@ def reshaped(tensor: Any) -> None:
     if tensor._node is not None and tensor._node.is_leaf:
         tensor._node.reshaped(tensor._array.shape)
     elif STATE.grad_enabled and tensor._storage is not None:
-        _reattach_others(tensor, tensor if tensor._base is None else tensor._base, moved=True)
+        base = tensor if tensor._base is None else tensor._base
+        _reattach_others(tensor, base, _place(base), moved=True)
 
 
 def _forbid(view: Any, origin: str) -> None:

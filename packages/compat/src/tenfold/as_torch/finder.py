@@ -34,6 +34,7 @@ _ELSEWHERE = {
     "torch.overrides": f"{_STAND_INS}.overrides",
     "torch.profiler.profiler": "tenfold.profiler",
 }
+_WITH_STAND_INS = {"tenfold.utils", "tenfold.testing", "tenfold._functorch"}  # packages below which stand-ins lie, too
 _OTHERWISE = {"torch.ops", "torch.version", "torch.types"}  # Tenfold's modules of these names are about something else
 
 
@@ -74,6 +75,8 @@ class Finder(importlib.metadata.DistributionFinder):
             rename_layers()
         elif target == "tenfold.cuda":
             complete_cuda(sys.modules[target])
+        elif target in _WITH_STAND_INS:
+            answer_below(sys.modules[target], module.__name__)
 
     def get_code(self, name: str) -> types.CodeType | None:
         """What `python -m` runs for a module of PyTorch's: the file of Tenfold's that answers for it."""
@@ -85,6 +88,24 @@ class Finder(importlib.metadata.DistributionFinder):
     def find_distributions(self, context: Any = importlib.metadata.DistributionFinder.Context()) -> Iterable[Any]:  # noqa: B008
         """PyTorch's distributions, by name or all of them."""
         return [TorchDistribution(name) for name in ROOTS if context.name in (None, name) and _is_distributed(name)]
+
+
+def answer_below(module: types.ModuleType, name: str) -> None:
+    """Let `from torch.utils import cpp_extension` find a stand-in: Python looks for it under the name of Tenfold's module."""
+    own = vars(module).get("__getattr__")
+    below = f"{_STAND_INS}.{name.removeprefix('torch.')}"
+
+    def found(leaf: str) -> Any:
+        try:
+            if own is not None:
+                return own(leaf)
+            raise AttributeError(f"module {module.__name__!r} has no attribute {leaf!r}")
+        except AttributeError:
+            if leaf.startswith("__") or importlib.util.find_spec(f"{below}.{leaf}") is None:
+                raise
+            return importlib.import_module(f"{name}.{leaf}")
+
+    vars(module)["__getattr__"] = found
 
 
 def _is_distributed(root: str) -> bool:

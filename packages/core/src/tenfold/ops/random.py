@@ -17,7 +17,7 @@ from tenfold.dispatch.inplace import check_writable, write_back
 from tenfold.dispatch.operators import composite
 from tenfold.dispatch.services import SERVICES
 from tenfold.dispatch.shape_rules import broadcast_shapes
-from tenfold.dispatch.spellings import as_int
+from tenfold.dispatch.spellings import as_float, as_int
 from tenfold.ops.creation._data import too_large
 from tenfold.ops.creation.factories import checked_size, empty_on, place
 from tenfold.ops.creation.like import empty_like
@@ -227,13 +227,15 @@ def normal(
     >>> tenfold.normal(2.0, tenfold.zeros(2))
     tensor([2., 2.])
     """
+    if size is not None:
+        mean, std = as_float(mean, "normal", "mean"), as_float(std, "normal", "std")
     if isinstance(mean, Tensor):
         return _normal_around(mean, std, generator)
     if isinstance(std, Tensor):
         _check_deviations(std)
         return drawn("normal", generator, std.shape, std.dtype, std.device, False) * std.detach() + mean
     if size is None:
-        raise TypeError("normal(): expected a size with two numbers, or a tensor as mean or std")
+        raise TypeError("normal(): two numbers need a size")
     return drawn("normal", generator, size, dtype or get_default_dtype(), device, requires_grad, mean, std)
 
 

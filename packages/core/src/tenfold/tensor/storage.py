@@ -26,11 +26,9 @@ class UntypedStorage(Memory):
     [1, 2, 3]
     """
 
-    # views: weak references to the differentiable views by their addresses, so that a view which comes to lie where a dead
-    # one was takes its entry, too, and nothing needs to be pruned. Views of what has no gradient are not listed until
-    # someone asks for the views (`listing`); `unlisted` says that there may be some.
-    # marked: some view has an `_origin`, which views of it inherit.
-    # noting: new views must be looked at: they are listed, or some are marked.
+    # views: weak references to the differentiable views by address; one that lies where a dead one was takes its entry.
+    # Those of what has no gradient are listed once someone asks for them (`listing`); `unlisted`: there may be some.
+    # marked: some view has an `_origin`, which views of it inherit. noting: new views are looked at, to list or mark them.
     # guarded: a write must be looked at first: some view is marked or repeats elements, or this is inference mode's.
     # lent: a NumPy array is on this memory, which stays where it is.
     # detached: how often its tensor left the graph in place, which `version` counts and `_version` does not; unset in all others.
@@ -50,14 +48,18 @@ class UntypedStorage(Memory):
         self.guarded = self.lent = self.marked = self.listing = self.noting = self.unlisted = False
 
     def live_views(self, *holders: Any) -> list[Any]:
-        """The differentiable views of this memory that are alive; `holders` are tensors on it that the caller knows."""
+        """The differentiable views of this memory; `holders` are tensors on it that the caller knows."""
         found = [view for entry in self.views.values() if (view := entry()) is not None]
         if self.unlisted:
-            # Each tensor on the memory holds one reference: only where there are more is it worth a search.
+            # Each tensor on it holds one reference: for more, new objects are searched first.
             known = {id(t) for t in (*found, *holders)}
-            if getrefcount(self) - _OWN_REFERENCES > len(known):
-                on_it = [t for t in gc.get_referrers(self) if isinstance(t, RUNTIME["Tensor"])]
-                found += [t for t in on_it if t._base is not None and id(t) not in {id(view) for view in found}]
+            for age in 0, 1, 2:
+                if getrefcount(self) - _OWN_REFERENCES <= len(known):
+                    break
+                for t in gc.get_referrers(self) if age > 1 else gc.get_objects(age):
+                    if RUNTIME["Tensor"] in type(t).__mro__ and t._storage is self and id(t) not in known:
+                        known.add(id(t))
+                        found += [t] * (t._base is not None)
             self.unlisted = False
         self.listing = self.noting = True
         self.views = {id(view): ref(view) for view in found}

@@ -23,7 +23,9 @@ class LoaderIterator(Iterator[Any]):
 
     order: Any = ()  # what gives the pass its indices
 
-    def __init__(self, indices: Iterator[Any], progress: Progress, length: int | None, pinned: bool) -> None:
+    # PyTorch's first argument is the loader, too: programs replace this method.
+    def __init__(self, loader: Any, indices: Iterator[Any], progress: Progress, length: int | None, pinned: bool) -> None:
+        self._dataset = loader.dataset
         self._indices = indices
         self._progress = progress
         self.told_length = length
@@ -43,6 +45,24 @@ class LoaderIterator(Iterator[Any]):
         self._progress.batches += 1
         self._check_length()
         return pin(batch) if self._pinned else batch
+
+    # PyTorch's names, by which loaders that go on from a saved place count and drop batches.
+
+    @property
+    def _num_yielded(self) -> int:
+        return self._progress.batches
+
+    @_num_yielded.setter
+    def _num_yielded(self, count: int) -> None:
+        self._progress.batches = count
+
+    @property
+    def _sampler_iter(self) -> Iterator[Any]:
+        return self._indices
+
+    @property
+    def _index_sampler(self) -> Any:
+        return self.order
 
     def __len__(self) -> int:
         """The number of batches of a whole pass. Raises: TypeError for a stream."""
@@ -79,8 +99,10 @@ class LoaderIterator(Iterator[Any]):
 class LocalIterator(LoaderIterator):
     """Loads each batch when it is asked for."""
 
-    def __init__(self, fetch: Fetch, indices: Iterator[Any], progress: Progress, length: int | None, pinned: bool) -> None:
-        super().__init__(indices, progress, length, pinned)
+    def __init__(
+        self, loader: Any, fetch: Fetch, indices: Iterator[Any], progress: Progress, length: int | None, pinned: bool
+    ) -> None:
+        super().__init__(loader, indices, progress, length, pinned)
         self._fetch = fetch
 
     def _load(self) -> Any:
@@ -92,6 +114,7 @@ class WorkerIterator(LoaderIterator):
 
     def __init__(
         self,
+        loader: Any,
         pool: WorkerPool,
         indices: Iterator[Any],
         progress: Progress,
@@ -104,7 +127,7 @@ class WorkerIterator(LoaderIterator):
         persistent: bool,
         epoch: int = 0,
     ) -> None:
-        super().__init__(indices, progress, length, pinned)
+        super().__init__(loader, indices, progress, length, pinned)
         self._pool = pool
         self._workers = pool.processes  # PyTorch's name, by which programs look at them, after the pass too
         self._close = weakref.finalize(self, pool.shutdown)

@@ -88,7 +88,7 @@ class DataLoader(Generic[T_co]):
         self.in_order = in_order
         self.progress = progress
         self.persistent_workers = persistent_workers
-        self.sampler = self._make_sampler(shuffle) if sampler is None else sampler
+        self.sampler = self._make_sampler(dataset, shuffle) if sampler is None else sampler
         if batch_sampler is not None:
             batch_size, drop_last = None, False
         elif batch_size is not None:
@@ -195,10 +195,10 @@ class DataLoader(Generic[T_co]):
     def _index_sampler(self) -> Iterable[Any]:
         return self.batch_sampler if self._auto_collation else self.sampler  # type: ignore[return-value]
 
-    def _make_sampler(self, shuffle: bool | None) -> Iterable[Any]:
-        if self._streams:
+    def _make_sampler(self, dataset: Any, shuffle: bool | None) -> Iterable[Any]:
+        if is_stream(dataset):
             return EndlessSampler()
-        return RandomSampler(self.dataset, generator=self.generator) if shuffle else SequentialSampler(self.dataset)
+        return RandomSampler(dataset, generator=self.generator) if shuffle else SequentialSampler(dataset)
 
     def _generators(self) -> dict[str, Generator]:
         """The generators, other than the default one, from which an epoch's order is drawn."""
@@ -249,8 +249,9 @@ class DataLoader(Generic[T_co]):
         batched = self._auto_collation  # which subclasses override
         if not self.num_workers:
             fetch = make_fetch(self.dataset, batched, self.collate_fn, self.drop_last)
-            return LocalIterator(fetch, indices, progress, length, pinned)
+            return LocalIterator(self, fetch, indices, progress, length, pinned)
         iterator = WorkerIterator(
+            self,
             self._new_pool(batched),
             indices,
             progress,

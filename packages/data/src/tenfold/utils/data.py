@@ -40,6 +40,7 @@ _SHOWN: dict[str, dict[str, Any]] = {
         "get_worker_info": worker_info.get_worker_info,
         "_collate_fn_t": Callable[[list[Any]], Any],
         "_worker_init_fn_t": Callable[[int], None],
+        "_T_co": tenfold.data.dataset.T_co,
     },
     "_utils": {"MP_STATUS_CHECK_INTERVAL": 5.0, "python_exit_status": False},
     "_utils.collate": {
@@ -103,4 +104,6 @@ for _path, _names in _SHOWN.items():
     _show(_path, _names)
 worker_info._generate_state = worker_info.numpy_seed  # type: ignore[attr-defined] # PyTorch's name
 _place("_utils.worker", worker_info)  # the module itself: programs set its _worker_info
+for _module in (tenfold.data.dataset, sampler):
+    _module._T_co = tenfold.data.dataset.T_co  # type: ignore[attr-defined] # PyTorch's name, in annotations
 tenfold.data.dataset.random_split = split.random_split  # type: ignore[attr-defined] # where PyTorch has it

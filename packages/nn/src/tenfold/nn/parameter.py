@@ -128,7 +128,7 @@ def _rebuild_buffer(data: Tensor, requires_grad: bool, persistent: bool) -> Buff
 # What may be done with a tensor that has no shape yet: change where and as what it will be made, nothing that reads it.
 _SHAPELESS_METHODS = frozenset(
     "__hash__ copy_ is_complex is_floating_point half float double char short int long cuda cpu to get_device "
-    "bfloat16 type requires_grad_ __get__ __set__".split()
+    "bfloat16 type requires_grad_ size __get__ __set__".split()
 )
 
 
@@ -150,6 +150,16 @@ class UninitializedTensorMixin:
             "Can't access the shape of an uninitialized parameter or buffer: it has none before the first forward. If this "
             "came from load_state_dict, a lazy checkpoint was loaded into an initialized module: run a forward before saving it."
         )
+
+    @property
+    def data(self) -> Any:
+        """An empty tensor of no class of its own, which initializers that write there leave as it is."""
+        this: Any = self
+        return this.as_subclass(Tensor).data
+
+    @data.setter
+    def data(self, value: Any) -> None:
+        Tensor.data.__set__(self, value)  # type: ignore[attr-defined] # a property
 
     def share_memory_(self) -> Any:
         """Refused: there is no memory yet to share."""

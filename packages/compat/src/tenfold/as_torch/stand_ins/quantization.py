@@ -1,5 +1,7 @@
-"""`torch.quantization`: the older name of `torch.ao.quantization`."""
+"""`torch.quantization`: the older name of `torch.ao.quantization`, and of the modules below it."""
+
+import sys
 
 from tenfold.as_torch.stand_ins.ao import quantization
 
-globals().update({name: getattr(quantization, name) for name in quantization.__all__})
+sys.modules[__name__] = quantization

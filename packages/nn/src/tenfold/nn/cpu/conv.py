@@ -48,7 +48,7 @@ def convolution(
         return single
     if not transposed:
         window = window_over(input.shape[2:], weight.shape[2:], stride, padding, dilation)
-        _require_positions(window.outputs)
+        _require_positions((weight.shape[0], *weight.shape[2:], *window.outputs))
         return _correlate(input, weight, bias, window, groups)
     window = _transposed_window(input.shape[2:], weight.shape[2:], stride, padding, dilation, output_padding)
     _require_positions(window.inputs)

@@ -112,16 +112,20 @@ class RNNBase(RNNChecks, Module):
         """The parameters of every layer and direction."""
         return [[weight for weight in self._weights(suffix) if weight is not None] for _, suffix in self._suffixes()]  # type: ignore[misc]
 
+    @property
+    def _all_weights(self) -> list[list[str]]:
+        """The names of `all_weights`."""
+        kinds = ["weight_ih", "weight_hh", *["bias_ih", "bias_hh"] * self.bias, *["weight_hr"] * bool(self.proj_size)]
+        return [[kind + suffix for kind in kinds] for _, suffix in self._suffixes()]
+
+    @property
+    def _flat_weights_names(self) -> list[str]:
+        return [name for group in self._all_weights for name in group]
+
     def _torch_state(self) -> dict[str, Any]:
-        kinds = [
-            "weight_ih",
-            "weight_hh",
-            *(["bias_ih", "bias_hh"] if self.bias else []),
-            *(["weight_hr"] * bool(self.proj_size)),
-        ]
-        names = [[kind + suffix for kind in kinds] for _, suffix in self._suffixes()]
-        flat = [name for group in names for name in group]
-        return {"_all_weights": names, "_flat_weights_names": flat, "_flat_weights": [getattr(self, name, None) for name in flat]}
+        names = self._flat_weights_names
+        weights = [getattr(self, name, None) for name in names]
+        return {"_all_weights": self._all_weights, "_flat_weights_names": names, "_flat_weights": weights}
 
     @property
     def _flat_weights(self) -> list[Parameter]:

@@ -178,6 +178,8 @@ def check_convolution(
         raise RuntimeError(
             f"{name}: Given groups={groups}, expected weight to be divisible by {groups} at dimension 0, got {kernel}"
         )
+    if 0 in kernel[2:]:
+        raise RuntimeError(f"{name}: kernel size should be greater than zero, but got weight of size {kernel}")
     produced = kernel[1] * groups if transposed else kernel[0]
     if bias is not None and tuple(bias.shape) != (produced,):
         raise RuntimeError(
