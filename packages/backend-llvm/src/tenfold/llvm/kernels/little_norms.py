@@ -56,10 +56,10 @@ def _groups(shape: tuple[int, ...], groups: int) -> Plan:
 
 
 @lru_cache(maxsize=1 << 10)
-def _plan(shape: tuple[int, ...], lies_last: bool, groups: int, lanes: int) -> Plan | None:
+def _plan(shape: tuple[int, ...], lies_last: bool, groups: int | None, lanes: int) -> Plan | None:
     if len(shape) < 2 or not 0 < prod(shape) <= MOST:
         return None
-    if not groups:
+    if groups is None:
         plan = _batch(shape, lies_last, lanes)
         return None if plan.last and prod(shape) > (MOST_OF_COLUMNS if plan.items > 1 else MOST_OF_GROUPS) else plan
     fits = len(shape) > 2 and groups > 0 and shape[1] % groups == 0 and prod(shape) <= MOST_OF_GROUPS
@@ -85,13 +85,13 @@ def _fit(x: Array, channels: int, vectors: tuple[Array | None, ...]) -> bool:
     return True
 
 
-def plan_of(x: Array, vectors: tuple[Array | None, ...], groups: int = 0) -> Plan | None:
+def plan_of(x: Array, vectors: tuple[Array | None, ...], groups: int | None = None) -> Plan | None:
     """The plan of a call; None where it is not served."""
     stored = _stored(x)
     if stored is None:
         return None
     plain = x.flags.carray
-    lies_last = not plain and not groups and _lies_last(x)
+    lies_last = not plain and groups is None and _lies_last(x)
     if not plain and not lies_last:
         return None
     plan = _plan(x.shape, lies_last, groups, registers().lanes(stored))
