@@ -44,7 +44,8 @@ def test_against_pytorch(name, shape, dtype, turned):
         assert found.stride() == tuple(expected.stride())
         tolerance = TOLERANCE[dtype]
         for got, wanted in ((found, expected), (ours.grad, theirs.grad)):
-            np.testing.assert_allclose(numbers(got), numbers(wanted), rtol=4 * tolerance, atol=8 * tolerance)
+            largest = max(1, np.abs(numbers(wanted)).max())  # whose rounding in half precision the sums carry on
+            np.testing.assert_allclose(numbers(got), numbers(wanted), rtol=0, atol=4 * tolerance * largest)
 
 
 @pytest.mark.parametrize("name", ["softmax", "log_softmax"])
