@@ -8,7 +8,7 @@ TENFOLD_PLUGIN_API = 1
 MODULES = {
     "pointwise": ("pointwise", "quotients"),
     "activation": ("pointwise", "activation", "softmax"),
-    "units": ("pointwise", "activation", "units", "composites", "gated_units"),
+    "units": ("pointwise", "activation", "units", "composites", "gated_units", "unit_slopes"),
     "reduction": ("reduction", "positions", "spread", "vector_norm"),
     "statistics": ("nansums",),
     "scans": ("running",),
