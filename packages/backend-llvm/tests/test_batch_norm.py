@@ -103,7 +103,13 @@ def test_running_statistics_and_tangents(last):
 
 def test_what_the_kernel_beneath_does():
     x = RNG.standard_normal((16, 3, 4)).astype(np.float32)
-    for given, vector in ((x[:0], None), (x.astype(np.float16), None), (x, np.ones(3)), (x, np.ones(4, np.float32)), (x[0, 0], None)):
+    for given, vector in (
+        (x[:0], None),
+        (x.astype(np.float16), None),
+        (x, np.ones(3)),
+        (x, np.ones(4, np.float32)),
+        (x[0, 0], None),
+    ):
         assert batch_norm.fused_batch_norm(given, vector, None, None, None, True, 1e-5) is NotImplemented
     images = tenfold.randn(2, 3, 8, 8).contiguous(memory_format=tenfold.channels_last)
     assert tenfold.nn.BatchNorm2d(3)(images).is_contiguous(memory_format=tenfold.channels_last)

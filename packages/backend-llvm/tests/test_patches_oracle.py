@@ -28,7 +28,9 @@ CASES = [
 @pytest.mark.parametrize(("kernel", "channels", "outputs", "sizes"), CASES)
 def test_against_pytorch(kernel, channels, outputs, sizes, last):
     rng = np.random.default_rng(0)
-    numbers = [rng.standard_normal(s).astype(np.float32) for s in ((3, channels, *sizes), (channels, outputs, *kernel), (outputs,))]
+    numbers = [
+        rng.standard_normal(s).astype(np.float32) for s in ((3, channels, *sizes), (channels, outputs, *kernel), (outputs,))
+    ]
     numbers[1] /= 8
     found = []
     for lib in (tenfold, torch):

@@ -166,7 +166,7 @@ def rows(stored: Stored, training: bool, weight: bool, bias: bool) -> str:
 
 def _moments(p: _Rows, x: str, means: str, variances: str, number: str, base: str, channel: str) -> None:
     """A set's mean and variance, kept."""
-    f, v, e, count = p.f, p.v, p.v.element, p.count()
+    v, e, count = p.v, p.v.element, p.count()
     sums, squares = p.sum(), p.sum()
     p.clear(sums, squares)
     with p.rows(base, channel) as (row, _):

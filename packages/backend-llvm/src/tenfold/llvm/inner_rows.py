@@ -117,7 +117,9 @@ def _loops(stored: Stored, what: Inner) -> list[str]:
             lines += [f"%s.n = fadd double %s.v, {wide}", f"store double %s.n, ptr %s.p{TAGS}"]
         if goal:
             lines.append(f"%goal.p = getelementptr {_memory(goal, stored)}, ptr %{goal}, i64 %j")
-            lines += to.write(value, "%goal.p", 1, TAGS) if to is not None else [f"store {result.type} {value}, ptr %goal.p{TAGS}"]
+            lines += (
+                to.write(value, "%goal.p", 1, TAGS) if to is not None else [f"store {result.type} {value}, ptr %goal.p{TAGS}"]
+            )
         return _function(name, pointers, lines)
 
     first = ["%t.p = getelementptr {0}, ptr %top, i64 %j", "store {0} {1}, ptr %t.p{2}"]
@@ -127,10 +129,15 @@ def _loops(stored: Stored, what: Inner) -> list[str]:
     if what.largest:
         lines = [f"%x.p = getelementptr {stored.memory}, ptr %x0, i64 %j", *stored.read("%x.p", "%x.v", 1, TAGS)]
         lines += [f"%t.p = getelementptr {type}, ptr %top, i64 %j", f"%t.v = load {type}, ptr %t.p{TAGS}"]
-        lines += [f"%t.n = call nsz {type} @llvm.maximum.{suffix}({type} %t.v, {type} %x.v)", f"store {type} %t.n, ptr %t.p{TAGS}"]
+        lines += [
+            f"%t.n = call nsz {type} @llvm.maximum.{suffix}({type} %t.v, {type} %x.v)",
+            f"store {type} %t.n, ptr %t.p{TAGS}",
+        ]
         found.append(_function("tops", ["top", *places], lines))
     term = what.term(*values, top)
-    found.append(loop("terms", ["top", "sum", *places], term, "out" if what.kept else "", stored if what.kept else None, adds="sum"))
+    found.append(
+        loop("terms", ["top", "sum", *places], term, "out" if what.kept else "", stored if what.kept else None, adds="sum")
+    )
     found.append(loop("made", ["made", "sum"], convert(what.of_sum(total), type), "made", None))
     last = what.result(*values, top, of_sum, *([kept] if what.kept else []))
     found.append(loop("results", ["top", "made", *places], last, "out", stored))

@@ -17,10 +17,12 @@ ANY = -1  # in the place of a constant
 
 
 def copied(size: int, length: int, near: int, far: int) -> str:
-    """Arrays of elements of `size` bytes in rows of `length`, copied row by row; items are those of the two outermost dimensions.
+    """Arrays of elements of `size` bytes in rows of `length`, copied row by row; items are those of the two outermost
+    dimensions.
 
-    `near`: from an element of a row to the next in the source; `far`: from a row to the next; in elements, or ANY. Context: source,
-    target; of the four outer dimensions the length, the source's step and the target's in bytes; rows; far and near steps in bytes.
+    `near`: from an element of a row to the next in the source; `far`: from a row to the next; in elements, or ANY. Context:
+    source, target; of the four outer dimensions the length, the source's step and the target's in bytes; rows; far and near
+    steps in bytes.
     """
     f = Function(HEAD)
     source, target, *rest = f.words(["*source", "*target", *["number"] * (3 * OUTER + 3)])

@@ -1,6 +1,7 @@
 """Batch and group normalization of few elements: which calls `channel_norms.py` serves, in one native call each.
 
-Of few elements the steps between several programs take longer than these; larger arrays go to `batch_norm.py` and `group_norm.py`.
+Of few elements the steps between several programs take longer than these; larger arrays go to `batch_norm.py` and
+`group_norm.py`.
 """
 
 from __future__ import annotations
@@ -22,7 +23,10 @@ Array = np.ndarray[Any, Any]
 MOST = 1 << 20  # elements, above which several programs take no longer
 MOST_OF_FLOAT64 = 1 << 14  # whose sums of more elements are kept with their rounding errors
 MOST_OF_GROUPS, MOST_OF_COLUMNS = 1 << 16, 1 << 18  # the same where an item is a group in all samples, or channels lie last
-ROWS, ROWS_GRADIENT = Compiled("normalization", rows, vectors=True), Compiled("gradient of normalization", rows_gradient, vectors=True)
+ROWS, ROWS_GRADIENT = (
+    Compiled("normalization", rows, vectors=True),
+    Compiled("gradient of normalization", rows_gradient, vectors=True),
+)
 COLUMNS = Compiled("normalization, channels last", columns, vectors=True)
 COLUMNS_GRADIENT = Compiled("gradient of normalization, channels last", columns_gradient, vectors=True)
 
@@ -79,10 +83,7 @@ def _lies_last(x: Array) -> bool:
 
 def _fit(x: Array, channels: int, vectors: tuple[Array | None, ...]) -> bool:
     """Whether there is a number for each channel, of the data's dtype."""
-    for v in vectors:
-        if v is not None and (v.dtype != x.dtype or v.shape != (channels,) or not v.flags.carray):
-            return False
-    return True
+    return all(v is None or (v.dtype == x.dtype and v.shape == (channels,) and v.flags.carray) for v in vectors)
 
 
 def plan_of(x: Array, vectors: tuple[Array | None, ...], groups: int | None = None) -> Plan | None:

@@ -49,7 +49,9 @@ def _gradient(stored: Stored, shared: bool = False, smoothed: bool = False) -> R
     result = maths.exp(x - top - log_sum) * share
     if smoothed:
         result = result - parameter(0, stored.computed) * share
-    return Rows(((result, Argument(stored, "row")),), (Argument(stored, "row"), *[one] * (2 if shared else 3)), int(shared or smoothed))
+    return Rows(
+        ((result, Argument(stored, "row")),), (Argument(stored, "row"), *[one] * (2 if shared else 3)), int(shared or smoothed)
+    )
 
 
 def _at_targets(stored: Stored) -> str:
@@ -138,7 +140,13 @@ LOSSES, GRADIENT = Program("cross_entropy", _losses), Program("cross_entropy gra
 
 def _suits(input: Array, target: Array, weight: Any, ignore_index: int, label_smoothing: float) -> Stored | None:
     """The dtype, if the call has the common form, but for targets that are no class."""
-    if weight is not None or not 0 <= label_smoothing <= 1 or input.ndim != 2 or target.shape != input.shape[:1] or not input.size:
+    if (
+        weight is not None
+        or not 0 <= label_smoothing <= 1
+        or input.ndim != 2
+        or target.shape != input.shape[:1]
+        or not input.size
+    ):
         return None
     if target.dtype != np.int64 or not target.flags.carray:
         return None
