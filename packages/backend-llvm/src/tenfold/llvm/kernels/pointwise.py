@@ -6,7 +6,7 @@ from math import log
 from typing import Any
 
 import numpy as np
-from numpy._core.umath import clip
+from numpy._core.umath import clip  # type: ignore[attr-defined] # a ufunc, which declarations lack
 
 from tenfold.dispatch.kernels import kernel
 from tenfold.dispatch.operators import op

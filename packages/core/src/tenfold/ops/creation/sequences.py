@@ -42,7 +42,7 @@ def _module(device: Any) -> Any:
     return key.backend.numbers(key.index)
 
 
-def numbers(dtype: Any, device: Any, start: float, end: int, step: int = 1) -> Any:
+def numbers(dtype: Any, device: Any, start: Any, end: int, step: int = 1) -> Any:
     try:
         return _module(device).arange(start, end, step)
     except (MemoryError, ValueError) as error:
