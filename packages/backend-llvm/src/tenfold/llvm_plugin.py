@@ -21,7 +21,7 @@ MODULES = {
     "conv": ("conv",),
     "pool": ("pool", "resize", "means"),
     "resize": ("resize", "sampling"),
-    "loss": ("loss", "nll", "differences", "ctc"),
+    "loss": ("loss", "nll", "differences", "ctc", "entropies"),
     "backward": ("backward",),
     "optim": ("optim",),
     "random": ("random",),
