@@ -51,6 +51,14 @@ def test_second_derivatives_go_by_the_formulas(name):
     assert tenfold.autograd.gradgradcheck(unit, (x,))
 
 
+@pytest.mark.parametrize("dtype", ["bfloat16", "float16"])
+def test_limits_are_rounded_to_half_precision(dtype):
+    x = tenfold.tensor([0.1 * (1 + k * 2.0**-9) for k in range(-2, 3)], dtype=getattr(tenfold, dtype))
+    g = tenfold.ones_like(x)
+    with tenfold.no_grad():
+        assert tenfold.op.fused_unit_grad(g, x, "shrink", 0.1, 0.0).tolist() == slopes.SLOPES["shrink"](g, x, 0.1, 0.0).tolist()
+
+
 def test_every_kind_is_compiled():
     assert unit_slopes.SLOPES.keys() == slopes.SLOPES.keys()
     x = np.ones(5, np.float32)

@@ -97,7 +97,7 @@ def slope(kind: str, grad: Tensor, input: Tensor, a: Any = 0.0, b: Any = 0.0) ->
     return SLOPES[kind](grad, input, a, b)
 
 
-@composite("units", method=None)
+@composite("units", method=None, rounded_once=False)
 def fused_unit_grad(grad: Tensor, input: Tensor, kind: str, a: float, b: float) -> Tensor:
     """The gradient of a unit (`SLOPES`) for its input, from that of its result.
 
