@@ -93,3 +93,31 @@ def test_turned_arrays_of_all_dtypes(dtype, threads):
             np.testing.assert_array_equal(found, array)
     finally:
         tenfold.set_num_threads(before)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64, np.int16, np.uint8, np.int64, np.bool_])
+@pytest.mark.parametrize("threads", [1, 2])
+def test_short_rows(dtype, threads):
+    """Rows of two to four elements, at any distance from one another, forwards, backwards and repeated."""
+    before = tenfold.get_num_threads()
+    tenfold.set_num_threads(threads)
+    try:
+        x = (RNG.standard_normal((6, 2, 4, 3, 2, 50)) * 100).astype(dtype)
+        served = 0
+        for order in itertools.permutations(range(6)):
+            for source in (x, x[:, ::-1, :, ::-1], x[..., ::2], x[..., 3:40], np.broadcast_to(x[:, :, :1], x.shape)):
+                turned = source.transpose(order)
+                found = copies.clone(turned, tenfold.contiguous_format)
+                if found is not NotImplemented:
+                    served += 1
+                    assert found.flags.c_contiguous
+                    assert found.dtype == dtype
+                    np.testing.assert_array_equal(found, turned)
+        assert served > 900
+        images = (RNG.standard_normal((40, 3, 60, 61)) * 100).astype(dtype)
+        for turned in (images.transpose(0, 2, 3, 1), np.moveaxis(images, 0, -1)[..., :3]):
+            found = copies.clone(turned, tenfold.contiguous_format)
+            assert found is not NotImplemented
+            np.testing.assert_array_equal(found, turned)
+    finally:
+        tenfold.set_num_threads(before)

@@ -6,6 +6,7 @@ out[o, ...] = scale[o] * sum over t from starts[o] to starts[o + 1] of weights[t
 from __future__ import annotations
 
 from dataclasses import dataclass
+from math import prod
 from typing import Any
 
 import numpy as np
@@ -93,7 +94,7 @@ SUMS = Compiled("weighted sums along a dimension", sums)
 def along(x: Array, axis: int, table: Spans) -> Array | None:
     """The sums along one dimension of an array in one piece; None where there is no code."""
     stored = BY_DTYPE[x.dtype]
-    outer, inner = int(np.prod(x.shape[:axis], dtype=np.int64)), int(np.prod(x.shape[axis + 1 :], dtype=np.int64))
+    outer, inner = prod(x.shape[:axis]), prod(x.shape[axis + 1 :])
     out = empty((*x.shape[:axis], table.size, *x.shape[axis + 1 :]), stored)
     items = outer if inner == 1 else outer * table.size
     grain = max(1, WORK * items // max(1, outer * inner * len(table.places)))

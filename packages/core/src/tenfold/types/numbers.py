@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import math
+from functools import cache
 from typing import Any
 
 import numpy as np
 
+from tenfold.types import numeric_limits
 from tenfold.types.dtypes import c_name, complex32, dtype, float8_e4m3fn, float32, int32
 from tenfold.types.narrow import limited, narrowed
-from tenfold.types.numeric_limits import finfo, iinfo
+
+finfo, iinfo = cache(numeric_limits.finfo), cache(numeric_limits.iinfo)  # made once for each dtype
 
 
 def fits(value: Any, d: dtype) -> bool:

@@ -15,6 +15,7 @@ from tenfold.llvm.columns import Columns
 from tenfold.llvm.elementwise import Operator
 from tenfold.llvm.expressions import Expr, convert, is_nan, load, select
 from tenfold.llvm.formats import Order, in_one_piece, last, order_of, ordered
+from tenfold.llvm.kernels import little_norms
 from tenfold.llvm.kernels.attaching import chosen
 from tenfold.llvm.programs import Program, empty, suitable
 from tenfold.llvm.rows import Array as Argument, Rows, length, total
@@ -212,6 +213,11 @@ def fused_batch_norm(
     known = () if training else (running_mean, running_var)
     if not training and (running_mean is None or running_var is None):
         return NotImplemented
+    plan = little_norms.plan_of(input, (weight, bias, *known))
+    if plan is not None:
+        found = little_norms.normalized(plan, input, weight, bias, None if training else (running_mean, running_var), eps)  # type: ignore[arg-type]
+        if found is not None:
+            return found
     matrix, order = _matrix(input), None
     call: _Call
     if matrix is not None:
@@ -246,6 +252,11 @@ def fused_batch_norm(
 def fused_batch_norm_grad(
     grad: Array, input: Array, weight: Array | None, mean: Array, rstd: Array, training: bool, eps: float
 ) -> Any:
+    plan = little_norms.plan_of(input, (weight, mean, rstd))
+    if plan is not None:
+        found = little_norms.gradients(plan, grad, input, weight, mean, rstd, training)
+        if found is not None:
+            return found
     matrix, other, order = _matrix(grad), _matrix(input), None
     call: _Call
     if matrix is not None and other is not None:

@@ -1,6 +1,7 @@
-"""Copies of transposed arrays into row-major order: the operator of tenfold-core behind `contiguous` and `clone`.
+"""Copies of strided arrays into row-major order: the operator of tenfold-core behind `contiguous` and `clone`.
 
-Copies of other layouts are left to NumPy, whose loops take half the time of compiled ones.
+Matrices are turned in registers, very short rows are written out; copies of other layouts are left to NumPy, whose loops take
+no longer than compiled ones.
 """
 
 from __future__ import annotations
@@ -17,23 +18,33 @@ from tenfold.llvm.conversions import Conversions
 from tenfold.llvm.kernels.attaching import chosen
 from tenfold.llvm.programs import Compiled, empty
 from tenfold.llvm.storage import BY_DTYPE, FLOAT32, FLOAT64
+from tenfold.llvm.strided_copies import ANY, OUTER as AROUND, SHORT, STEPS, copied
 from tenfold.llvm.turning import OUTER, ROWS, turned
 from tenfold.tensor.tensor import Tensor
 
 Array = np.ndarray[Any, Any]
 
 TURNED = Compiled("transposed copies", turned, vectors=True)
-LEAST = 1 << 12  # elements, below which NumPy's loop takes less time than the choice in Python
+COPIED = Compiled("copies of short rows", copied)
+LEAST = 1 << 12  # elements, below which NumPy's loop takes less time than the choice of a matrix in Python
+FEWEST, LEAST_ROWS = 1 << 10, 1 << 8  # the same of elements and rows that are short
 NARROWEST = 8  # rows and columns of a matrix that is worth turning
 WORK = 1 << 14
 AS_FLOATS = {4: FLOAT32, 8: FLOAT64}  # by bytes
 
 
-def clone(input: Array, memory_format: Any) -> Any:
+def clone(input: Any, memory_format: Any) -> Any:
     if memory_format is None or memory_format.order != () or input.flags.c_contiguous or not input.flags.aligned:
         return NotImplemented
+    if input.size < LEAST:
+        return _short_rows(input) if input.size >= FEWEST else NotImplemented
+    found = _turned(input)
+    return _short_rows(input) if found is NotImplemented else found
+
+
+def _turned(input: Any) -> Any:
     if input.dtype.kind in "iu" and input.itemsize in AS_FLOATS:  # the same bits
-        found = clone(input.view(AS_FLOATS[input.itemsize].dtype), memory_format)
+        found = _turned(input.view(AS_FLOATS[input.itemsize].dtype))
         return found if found is NotImplemented else found.view(input.dtype)
     stored = BY_DTYPE.get(input.dtype)
     if stored is not FLOAT32 and stored is not FLOAT64:
@@ -46,18 +57,21 @@ def clone(input: Array, memory_format: Any) -> Any:
     return out if TURNED.run((stored,), items, grain, input, out, *numbers) else NotImplemented
 
 
+def _short_rows(input: Any) -> Any:
+    plan = _rows_plan(input.shape, input.strides, input.itemsize) if input.dtype.kind in "iufbV" else None
+    if plan is None:
+        return NotImplemented
+    key, items, grain, numbers = plan
+    session = sessions.session()
+    assert session is not None
+    out = session.memory.empty(input.shape, input.dtype)
+    return out if COPIED.run(key, items, grain, input, out, *numbers) else NotImplemented
+
+
 @lru_cache(maxsize=4096)
 def _plan(shape: tuple[int, ...], strides: tuple[int, ...], size: int) -> tuple[int, int, tuple[int, ...]] | None:
     """Items, grain, and the numbers of the context; None where no matrix is to be turned."""
-    dims: list[list[int]] = []  # length, steps of the source and of the result; neighbours that are one in both are one
-    step = size
-    for n, stride in zip(reversed(shape), reversed(strides), strict=True):
-        if n > 1:
-            if dims and stride == dims[-1][0] * dims[-1][1]:
-                dims[-1][0] *= n
-            else:
-                dims.append([n, stride, step])
-        step *= n
+    dims = _dimensions(shape, strides, size)
     rows = next((d for d in dims[1:] if d[1] == size), None)
     if rows is None or not dims[0][1] or len(dims) > OUTER + 2 or min(rows[0], dims[0][0]) < NARROWEST or prod(shape) < LEAST:
         return None
@@ -70,7 +84,39 @@ def _plan(shape: tuple[int, ...], strides: tuple[int, ...], size: int) -> tuple[
     return blocks * prod(d[0] for d in outer), grain, numbers
 
 
+def _dimensions(shape: tuple[int, ...], strides: tuple[int, ...], size: int) -> list[list[int]]:
+    """From the last one on the length, and steps of the source and of the result; neighbours that are one in both are one."""
+    dims: list[list[int]] = []
+    step = size
+    for n, stride in zip(reversed(shape), reversed(strides), strict=True):
+        if n > 1:
+            if dims and stride == dims[-1][0] * dims[-1][1]:
+                dims[-1][0] *= n
+            else:
+                dims.append([n, stride, step])
+        step *= n
+    return dims
+
+
+@lru_cache(maxsize=4096)
+def _rows_plan(shape: tuple[int, ...], strides: tuple[int, ...], size: int) -> Any:
+    """The program's key, items, grain, and the numbers of the context; None where NumPy takes no longer."""
+    dims = _dimensions(shape, strides, size)
+    if len(dims) < 2 or len(dims) > AROUND + 2 or size not in (1, 2, 4, 8):
+        return None
+    (count, beside, _), (rows, away, _), *outer = dims
+    if count > SHORT or beside == size or prod(shape) // count < LEAST_ROWS:
+        return None  # NumPy takes a run of bytes at once
+    near, far = (step // size if step % size == 0 and step // size in STEPS else ANY for step in (beside, away))
+    around = [[1, 0, 0]] * (AROUND - len(outer)) + outer[::-1]
+    while around[0][0] == 1 and any(d[0] > 1 for d in around):  # items are those of the outermost ones
+        around = [*around[1:], around[0]]
+    items = around[0][0] * around[1][0]
+    numbers = (*(n for d in around for n in d), rows, away, beside)
+    return (size, count, near, far), items, max(1, WORK * items // prod(shape)), numbers
+
+
 _session = sessions.session()
 if _session is not None and _session.paths is not None:
     Conversions(_session).lead(_session.paths, Tensor, op.to.fn)
-chosen("clone", clone, 2, "transposed arrays of 4 and 8 bytes", LEAST)
+chosen("clone", clone, 2, "transposed arrays of 4 and 8 bytes, arrays of short rows", FEWEST)

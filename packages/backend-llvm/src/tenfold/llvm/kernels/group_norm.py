@@ -12,6 +12,7 @@ import numpy as np
 
 from tenfold.cpu.quiet import quiet
 from tenfold.llvm.formats import in_one_piece, last, ordered
+from tenfold.llvm.kernels import little_norms
 from tenfold.llvm.kernels.attaching import chosen
 from tenfold.llvm.kernels.batch_norm import (
     COLUMN_MEANS,
@@ -145,6 +146,13 @@ def _call(data: tuple[Array, ...], vectors: tuple[Array | None, ...], groups: in
 
 @quiet
 def fused_group_norm(input: Array, num_groups: int, weight: Array | None, bias: Array | None, eps: float) -> Any:
+    order = order_where_it_tells(input) if input.size <= little_norms.MOST_OF_GROUPS else None
+    laid = in_one_piece(input) if order else input
+    plan = little_norms.plan_of(laid, (weight, bias), num_groups)
+    if plan is not None:
+        found = little_norms.normalized(plan, laid, weight, bias, None, eps)
+        if found is not None:
+            return ordered(found[0], order), found[1], found[3]
     call = _call((input,), (weight, bias), num_groups)
     stored = call.stored
     moments = None if stored is None else call.moments(input)
@@ -163,6 +171,13 @@ def fused_group_norm(input: Array, num_groups: int, weight: Array | None, bias: 
 def fused_group_norm_grad(
     grad: Array, input: Array, mean: Array, rstd: Array, num_groups: int, weight: Array | None, eps: float
 ) -> Any:
+    order = order_where_it_tells(grad, input) if input.size <= little_norms.MOST_OF_GROUPS else None
+    laid = in_one_piece(input) if order else input
+    plan = little_norms.plan_of(laid, (weight,), num_groups)
+    if plan is not None:
+        given = little_norms.gradients(plan, grad, laid, weight, mean, rstd, True)
+        if given is not None:
+            return ordered(given[0], order), *given[1:]
     call = _call((grad, input), (weight,), num_groups)
     stored = call.stored
     if stored is None or mean.dtype != stored.dtype or mean.shape != (call.samples, num_groups):

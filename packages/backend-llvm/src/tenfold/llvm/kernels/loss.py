@@ -1,6 +1,6 @@
 """Cross entropy of logits (N, C) with class indices, and its gradient: the operators of tenfold-nn.
 
-Other forms (weights, smoothing, ignored targets, further dimensions) go to the kernel beneath.
+Other forms (weights, ignored targets, further dimensions) go to the kernel beneath.
 """
 
 from __future__ import annotations
@@ -17,31 +17,41 @@ from tenfold.llvm.expressions import convert, load, parameter
 from tenfold.llvm.kernels.attaching import ACCELERATED
 from tenfold.llvm.products import HEAD
 from tenfold.llvm.programs import GRAIN_ELEMENTS, Compiled, Program, empty, suitable
-from tenfold.llvm.rows import Array as Argument, Rows, largest, pick, total
+from tenfold.llvm.rows import Array as Argument, Rows, largest, length, pick, total
 from tenfold.llvm.storage import FLOAT32, FLOAT64, INT64, Stored
 from tenfold.llvm.writer import Function
 
 Array = np.ndarray[Any, Any]
 
 
-def _losses(stored: Stored) -> Rows:
-    """The loss of each row in float64, its largest logit, and log(sum(exp(x - largest)))."""
+def _losses(stored: Stored, smoothed: bool = False) -> Rows:
+    """The loss of each row in float64, its largest logit, and log(sum(exp(x - largest))).
+
+    `smoothed`: a share of the target, the parameter, is that of all classes alike.
+    """
     x = load(0, stored.computed)
     top = largest(x)
     log_sum = maths.log(total(maths.exp_of_negative(x - top)))
     loss = log_sum - convert(pick(0, 1, x.type) - top, "double") if x.type == "float" else log_sum - (pick(0, 1, x.type) - top)
+    if smoothed:
+        share = parameter(0, "double")
+        loss = (1.0 - share) * loss + share * (log_sum - total(x - top) / length("double"))
     one, kept = Argument(FLOAT64, "scalar"), Argument(stored, "scalar")
     results = ((loss, one), (top, kept), (convert(log_sum, x.type), kept))
-    return Rows(results, (Argument(stored, "row"), Argument(INT64, "scalar")))
+    return Rows(results, (Argument(stored, "row"), Argument(INT64, "scalar")), int(smoothed))
 
 
-def _gradient(stored: Stored, shared: bool = False) -> Rows:
-    """exp(x - top - log_sum) times the share of each row, or of all."""
+def _gradient(stored: Stored, shared: bool = False, smoothed: bool = False) -> Rows:
+    """exp(x - top - log_sum) times the share of each row, or of all; `smoothed`: less what of it is each class's, a parameter."""
     x, top, log_sum = (load(i, stored.computed) for i in range(3))
     share = parameter(0, stored.computed) if shared else load(3, stored.computed)
     one = Argument(stored, "scalar")
     result = maths.exp(x - top - log_sum) * share
-    return Rows(((result, Argument(stored, "row")),), (Argument(stored, "row"), *[one] * (2 if shared else 3)), int(shared))
+    if smoothed:
+        result = result - parameter(0, stored.computed) * share
+    return Rows(
+        ((result, Argument(stored, "row")),), (Argument(stored, "row"), *[one] * (2 if shared else 3)), int(shared or smoothed)
+    )
 
 
 def _at_targets(stored: Stored) -> str:
@@ -130,7 +140,13 @@ LOSSES, GRADIENT = Program("cross_entropy", _losses), Program("cross_entropy gra
 
 def _suits(input: Array, target: Array, weight: Any, ignore_index: int, label_smoothing: float) -> Stored | None:
     """The dtype, if the call has the common form, but for targets that are no class."""
-    if weight is not None or label_smoothing or input.ndim != 2 or target.shape != input.shape[:1] or not input.size:
+    if (
+        weight is not None
+        or not 0 <= label_smoothing <= 1
+        or input.ndim != 2
+        or target.shape != input.shape[:1]
+        or not input.size
+    ):
         return None
     if target.dtype != np.int64 or not target.flags.carray:
         return None
@@ -145,9 +161,9 @@ def _classes(target: Array, count: int) -> bool:
     return bool(np.maximum.reduce(target.view(np.uint64)) < count)
 
 
-def _little(input: Array, reduction: str) -> bool:
+def _little(input: Array, reduction: str, label_smoothing: float) -> bool:
     """Whether all is done in one go: where no second thread would help, and the rows have one share."""
-    return reduction != "none" and input.size <= GRAIN_ELEMENTS
+    return reduction != "none" and input.size <= GRAIN_ELEMENTS and not label_smoothing
 
 
 def fused_cross_entropy(
@@ -158,14 +174,15 @@ def fused_cross_entropy(
         return NotImplemented
     N, C = input.shape
     losses, top, log_sum = np.empty(N), np.empty(N, stored.dtype), np.empty(N, stored.dtype)
-    if _little(input, reduction):
+    if _little(input, reduction, label_smoothing):
         loss, count = np.empty((), stored.dtype), np.empty((), stored.dtype)
         over = N if reduction == "mean" else 1
         done = MEAN.run((stored,), 1, 1, C, losses, top, log_sum, input, target, loss, count, N, over)
         return (loss, count, top, log_sum) if done and count.item() > 0 else NotImplemented
     if not _classes(target, C):
         return NotImplemented
-    if not LOSSES.rows((stored,), N, C, losses, top, log_sum, input, target):
+    smoothing = (float(label_smoothing),) if label_smoothing else ()
+    if not LOSSES.rows((stored, bool(smoothing)), N, C, losses, top, log_sum, input, target, *smoothing):
         return NotImplemented
     if reduction == "none":
         loss = losses.astype(stored.dtype, copy=False)
@@ -191,7 +208,7 @@ def fused_cross_entropy_grad(
     if stored is None or suitable(top, log_sum) is not stored or grad.dtype != stored.dtype:
         return NotImplemented
     N, C = input.shape
-    if not grad.ndim and _little(input, reduction):
+    if not grad.ndim and _little(input, reduction, label_smoothing):
         out, flag = np.empty(input.shape, stored.dtype), np.empty((), np.int64)
         one = grad.item() / N if reduction == "mean" else grad.item()
         done = GRADIENT_OF_MEAN.run((stored,), 1, 1, C, out, input, top, log_sum, one, target, flag, N)
@@ -201,8 +218,11 @@ def fused_cross_entropy_grad(
     share = np.empty(N, stored.dtype)
     share[...] = grad / stored.dtype.type(N) if reduction == "mean" else grad
     out = empty(input.shape, stored)
-    if not GRADIENT.rows((stored,), N, C, out, input, top, log_sum, share):
+    smoothing = (float(label_smoothing) / C,) if label_smoothing else ()
+    if not GRADIENT.rows((stored, False, bool(smoothing)), N, C, out, input, top, log_sum, share, *smoothing):
         return NotImplemented
+    if label_smoothing:
+        share *= stored.dtype.type(1 - label_smoothing)
     return out if AT_TARGETS.run((stored,), N, 1 << 20, out, target, share, C) else NotImplemented
 
 

@@ -6,6 +6,7 @@ from math import log
 from typing import Any
 
 import numpy as np
+from numpy._core.umath import clip  # type: ignore[attr-defined] # a ufunc, which declarations lack
 
 from tenfold.dispatch.kernels import kernel
 from tenfold.dispatch.operators import op
@@ -79,21 +80,25 @@ def _limited(beneath: Any) -> Any:
 
     def clamp(input: Any, min: Any, max: Any, out: Any = None) -> Any:
         if input.dtype.kind in "iu" and all(type(limit) is int or limit is None for limit in (min, max)):
-            ends = np.iinfo(input.dtype)
-            if all(limit is None or ends.min <= limit <= ends.max for limit in (min, max)) and not min is max is None:
-                return _between(input, min, max, out)
+            lowest, highest = ENDS[input.dtype]
+            low, high = lowest if min is None else min, highest if max is None else max
+            if lowest <= low <= highest and lowest <= high <= highest and not min is max is None:
+                return clip(input, low, high, out)  # whose loop is made of vectors, unlike that of `maximum` beside a number
         return beneath(input, min, max) if out is None else beneath(input, min, max, out=out)
 
     return clamp
 
 
-def _between(x: Any, low: int | None, high: int | None, out: Any) -> Any:
-    if low is not None:
-        x = np.maximum(x, low, out=out)
-        out = x if out is None and x.ndim else out  # which is nobody else's
-    return x if high is None else np.minimum(x, high, out=out)
+class _Ends(dict[Any, tuple[int, int]]):
+    """The smallest and the largest number of a dtype of whole numbers."""
+
+    def __missing__(self, dtype: Any) -> tuple[int, int]:
+        limits = np.iinfo(dtype)
+        self[dtype] = found = int(limits.min), int(limits.max)
+        return found
 
 
+ENDS = _Ends()
 kernel(op.clamp, device="cpu", wrap=True, into=True, note="whole numbers")(_limited)
 elementwise("clamp", _clamp, "xnn", exact=True)
 elementwise("where", select, "myy", exact=True)

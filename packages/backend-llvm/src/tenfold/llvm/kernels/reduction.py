@@ -159,7 +159,7 @@ def _attach(name: str, kind: str) -> None:
         return [(kind, stored, stored, layout) for layout in ("rows", "columns")]
 
     note = f"floats in one piece; other layouts from {LEAST} elements"
-    rowwise(name, serve, note, "rdk", "d", PROGRAM, keys, serve_least=LEAST)
+    rowwise(name, serve, note, "rdk", "d", PROGRAM, keys, serve_least=256)
 
 
 for _name, _kind in (("sum", "total"), ("mean", "mean"), ("amax", "largest"), ("amin", "smallest"), ("prod", "product")):

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from tenfold.llvm.formats import in_one_piece, order_of, ordered
+from tenfold.llvm.formats import channels_first, channels_last, in_one_piece, order_of, ordered
 from tenfold.llvm.kernels.attaching import chosen
 from tenfold.llvm.spans import Spans, along, spans
 from tenfold.llvm.storage import FLOAT32, FLOAT64
@@ -30,15 +30,15 @@ def _served(x: Any) -> bool:
 
 def _each(x: Array, found: list[tuple[int, Spans]]) -> Any:
     """Sums along dimensions, counted from the last one, -1; channels last where they are so in memory."""
-    order = order_of(x)
-    moved = np.moveaxis(x, 1, -1)
-    lies_last = order is not None and moved.flags.carray
-    value: Array | None = moved if lies_last else in_one_piece(x)
+    order = None if x.flags.carray and x.shape[1] > 1 else order_of(x)
+    moved = channels_last(x) if order is not None else None
+    lies_last = moved is not None
+    value: Array | None = in_one_piece(x) if moved is None else moved
     for axis, table in found:
         value = along(value, x.ndim + axis - int(lies_last), table) if value is not None else None
     if value is None or not found:
         return NotImplemented
-    return np.moveaxis(value, -1, 1) if lies_last else ordered(value, order)
+    return channels_first(value) if lies_last else ordered(value, order)
 
 
 @lru_cache(maxsize=256)

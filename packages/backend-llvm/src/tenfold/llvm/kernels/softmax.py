@@ -1,4 +1,8 @@
-"""Softmax, its logarithm, and their gradients, along the last dimension."""
+"""Softmax, its logarithm, and their gradients.
+
+Along the last dimension they are programs over rows; along another one, neighbours go down it together (`inner_rows.py`), or
+where these are few, the dimension is made the last one first.
+"""
 
 from __future__ import annotations
 
@@ -9,12 +13,17 @@ import numpy as np
 
 from tenfold.llvm import maths
 from tenfold.llvm.expressions import Expr, convert, load, walk
+from tenfold.llvm.formats import in_one_piece
+from tenfold.llvm.inner_rows import BLOCK, program as inner_program
 from tenfold.llvm.kernels.attaching import rowwise
-from tenfold.llvm.programs import Program, empty, suitable
+from tenfold.llvm.programs import GRAIN_ELEMENTS, Compiled, Program, empty, suitable
 from tenfold.llvm.rows import Array as Argument, Rows, keep, largest, total
 from tenfold.llvm.storage import Stored
 
 Array = np.ndarray[Any, Any]
+
+INNER = Compiled("softmax along a dimension with others behind it", inner_program)
+FEW, LONG = 16, 8  # neighbours that are too few for vectors, unless the dimension has fewer elements than this
 
 
 def _softmax(x: Expr) -> Expr:
@@ -49,8 +58,10 @@ def attach(name: str, formula: Callable[..., Expr], arrays: int) -> None:
     def serve(*arguments: Any) -> Any:
         *given, dim = arguments
         first = given[0]
-        if not first.ndim or not first.size or dim not in (-1, first.ndim - 1) or any(a.shape != first.shape for a in given):
+        if not first.ndim or not first.size or any(a.shape != first.shape for a in given):
             return NotImplemented
+        if dim not in (-1, first.ndim - 1):
+            return _inner(name, serve, given, dim) if -first.ndim <= dim < first.ndim else NotImplemented
         given = [np.ascontiguousarray(a) for a in given]
         stored = suitable(*given)
         if stored is None:
@@ -59,7 +70,26 @@ def attach(name: str, formula: Callable[..., Expr], arrays: int) -> None:
         length = first.shape[-1]
         return out if program.rows((stored,), first.size // length, length, out, *given) else NotImplemented
 
-    rowwise(name, serve, "floats, the last dimension", "r" * arrays + "l", "r", program, lambda stored: [(stored,)])
+    rowwise(name, serve, "floats", "r" * arrays + "l", "r", program, lambda stored: [(stored,)])
+
+
+def _inner(name: str, serve: Any, given: list[Array], dim: int) -> Any:
+    """Along a dimension that is not the last one."""
+    given = [in_one_piece(a) for a in given]
+    shape, dim = given[0].shape, dim % given[0].ndim
+    length, inner = shape[dim], 1
+    for n in shape[dim + 1 :]:
+        inner *= n
+    if inner < FEW and length >= LONG:
+        found = serve(*(np.moveaxis(a, dim, -1) for a in given), -1)
+        return found if found is NotImplemented else in_one_piece(np.moveaxis(found, -1, dim))
+    stored = suitable(*given)
+    if stored is None:
+        return NotImplemented
+    out, blocks = empty(shape, stored), -(-inner // BLOCK)
+    items = given[0].size // (length * inner) * blocks
+    grain = max(1, GRAIN_ELEMENTS // (length * min(inner, BLOCK)))
+    return out if INNER.run((stored, name), items, grain, out, *given, length, inner, blocks) else NotImplemented
 
 
 def row(stored: Stored) -> Argument:

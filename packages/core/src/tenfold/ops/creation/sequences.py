@@ -42,7 +42,7 @@ def _module(device: Any) -> Any:
     return key.backend.numbers(key.index)
 
 
-def numbers(dtype: Any, device: Any, start: int, end: int, step: int = 1) -> Any:
+def numbers(dtype: Any, device: Any, start: Any, end: int, step: int = 1) -> Any:
     try:
         return _module(device).arange(start, end, step)
     except (MemoryError, ValueError) as error:
@@ -85,7 +85,9 @@ def arange(
         count = math.ceil((end - start) / step)
         if dtype.category < 2:
             start, step = int(start), int(step)
-        array = start + numbers(dtype, device, 0, count) * step
+        array = numbers(dtype, device, 0.0 if dtype.category > 1 else 0, count)
+        array *= step
+        array += start
     return place(array.astype(dtype.numpy, copy=False), device, requires_grad)
 
 
@@ -137,7 +139,7 @@ def spaced(start: Any, end: Any, steps: int, dtype: Any, device: Any) -> Any:
             start, end, step = float(first), float(last), float((last - first) / np.float32(steps - 1))
     try:
         with np.errstate(invalid="ignore"):
-            index = _module(device).arange(0, steps - steps // 2, 1) * step
+            index = _module(device).arange(0.0, steps - steps // 2) * step
             return np.concatenate([start + index[: steps // 2], end - index[::-1]])
     except (MemoryError, ValueError) as error:
         raise too_large((steps,), dtype.numpy) from error

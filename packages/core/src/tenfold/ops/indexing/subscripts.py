@@ -337,7 +337,7 @@ def _write_at_once(self: Tensor, given: Any, value: Any) -> bool:  # noqa: C901 
             return False
     else:
         for item in given if kind is tuple else (given,):
-            if type(item) not in BASIC or (type(item) is slice and item.step is not None):
+            if type(item) not in BASIC or (type(item) is slice and (item.step or 1) < 1):
                 return False
     try:
         self._array[given] = value

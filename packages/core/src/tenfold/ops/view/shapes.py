@@ -129,10 +129,10 @@ def reshape(input: Tensor, shape: Ints) -> Tensor:
     >>> tenfold.arange(4).reshape(2, 2).T.reshape(-1)
     tensor([0, 2, 1, 3])
     """
-    try:
-        return view(input, shape)
-    except RuntimeError:
-        return of_a_copy(view(input.contiguous(), infer_size(shape, input.numel(), "reshape")))
+    size = infer_size(shape, input.numel(), "reshape")
+    if not input.is_contiguous() and view_strides(input.shape, input.stride(), size) is None:
+        return of_a_copy(view(input.contiguous(), size))
+    return view(input, size)
 
 
 def of_a_copy(result: Tensor) -> Tensor:

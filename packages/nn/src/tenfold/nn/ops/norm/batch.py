@@ -160,11 +160,13 @@ def update_statistics(running_mean: Any, running_var: Any, mean: Tensor, var: Te
     many = getattr(mean.device.backend, "many", None)  # of a device that moves both at once
     if many is not None and many.follow((running_mean, running_var), (mean, var), momentum, count / max(1, count - 1)):
         return
+    if STATE.transforms or mean.requires_grad or var.requires_grad:
+        mean, var = mean.detach(), var.detach()
     with tf.no_grad():
         if running_mean is not None:
-            running_mean.mul_(1 - momentum).add_(mean.detach() * momentum)
+            running_mean.mul_(1 - momentum).add_(mean * momentum)
         if running_var is not None:
-            running_var.mul_(1 - momentum).add_(var.detach() * (momentum * count / max(1, count - 1)))
+            running_var.mul_(1 - momentum).add_(var * (momentum * count / max(1, count - 1)))
 
 
 def batch_norm_update_stats(

@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from tenfold.dispatch.devices import CPU
 from tenfold.dispatch.operators import composite
 from tenfold.dispatch.runtime import STATE
 from tenfold.nn.ops.units.curves import SELU_ALPHA, SELU_SCALE, near_zero, softplus, wide
@@ -92,13 +91,13 @@ SLOPES: dict[str, Slope] = {
 def slope(kind: str, grad: Tensor, input: Tensor, a: Any = 0.0, b: Any = 0.0) -> Tensor:
     """The gradient of a unit for its input, in one pass where the device has a kernel for it."""
     key = input._key
-    one_pass = key is not CPU and key.level is None and not key.override and key.kernels.fused_unit_grad is not None
+    one_pass = key.level is None and not key.override and key.kernels.fused_unit_grad is not None
     if one_pass and grad._key is key and all(isinstance(n, (int, float)) for n in (a, b)):
         return fused_unit_grad(grad, input, kind, float(a), float(b))
     return SLOPES[kind](grad, input, a, b)
 
 
-@composite("units", method=None)
+@composite("units", method=None, rounded_once=False)
 def fused_unit_grad(grad: Tensor, input: Tensor, kind: str, a: float, b: float) -> Tensor:
     """The gradient of a unit (`SLOPES`) for its input, from that of its result.
 
