@@ -41,7 +41,7 @@ class Argument:
 
 _KINDS: dict[str, Any] = {"Tensor": Tensor, "str": str}  # numbers become one another, and tensors of one element numbers
 for _kind in ("int", "SymInt", "float", "bool"):
-    _KINDS[_kind] = (int, float, complex, Tensor) if _kind == "Scalar" else (int, float, Tensor)
+    _KINDS[_kind] = (int, float, Tensor)
 
 
 class FunctionSchema:
