@@ -78,15 +78,11 @@ def _start(g: Any, offset: int) -> int:
 # Along one dimension
 
 
-def sent(g: Any, shape: Any, dim: int, index: Any) -> Any:
+def sent(g: Any, input_shape: Any, dim: int, index: Any) -> Any:
     """Zeros of a shape with g added at places along a dimension, in place where nobody looks on."""
-    whole = zeros(shape, dtype=g.dtype, device=g.device)
+    whole = zeros(input_shape, dtype=g.dtype, device=g.device)
     unseen = not STATE.grad_enabled and g._key.level is None and index._key.level is None
     return (op.scatter_add_ if unseen else scatter_add)(whole, dim, index, g)
-
-
-def _sent(g: Any, input_shape: Any, dim: int, index: Any) -> Any:
-    return sent(g, input_shape, dim, index)
 
 
 def _fetched(g: Any, src_shape: Any, dim: int, index: Any) -> Any:
@@ -97,7 +93,7 @@ def _fetched(g: Any, src_shape: Any, dim: int, index: Any) -> Any:
     return placed(found, src_shape, op.getitem.shape_rule, tuple(slice(n) for n in found.shape))
 
 
-gradient(op.gather, input=_sent)
+gradient(op.gather, input=sent)
 gradient(op.scatter_set, input=lambda g, dim, index: scatter_set(g, dim, index, 0), src=_fetched)
 gradient(op.scatter_add, input=lambda g: g, src=_fetched)
 

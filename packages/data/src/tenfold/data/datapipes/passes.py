@@ -24,6 +24,8 @@ class Pass:
         return self
 
     def __getattr__(self, name: str) -> Any:
+        if name == "_source" or name.startswith("__"):  # as copying asks for, before there is a source
+            raise AttributeError(name)
         return getattr(self._source, name)  # of a pipe that is its own iterator
 
     def __next__(self) -> Any:
