@@ -179,7 +179,7 @@ def of_siblings(public: dict[str, Any]) -> dict[str, list[str]]:
     found: dict[str, list[str]] = {}
     for name, member in sorted(public.items()):
         package = PACKAGES.get(member.op.declared.__module__.split(".")[1]) if hasattr(member, "op") else None
-        inside = name.startswith(("_", *_SPELT_OTHERWISE)) or _PARTS_OF_OTHERS.fullmatch(name)
+        inside = name.startswith(("__", *_SPELT_OTHERWISE)) or _PARTS_OF_OTHERS.fullmatch(name)
         if package is not None and not inside:
             found.setdefault(package, []).append(name)
     return dict(sorted(found.items()))
