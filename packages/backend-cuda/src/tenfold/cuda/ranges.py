@@ -115,8 +115,10 @@ class Numbers:
     def __init__(self, index: int) -> None:
         self.index = index
 
-    def arange(self, start: int, end: int, step: int = 1) -> Range:
-        return Range(self.index, len(range(start, end, step)), start, step)
+    def arange(self, start: float, end: int, step: int = 1) -> Range:
+        """Core starts at 0.0 where it goes on in float64, as NumPy's array does then; here the dtype follows what is done."""
+        first = int(start)
+        return Range(self.index, len(range(first, end, step)), first, step)
 
     def eye(self, n: int, m: int | None, dtype: Any) -> Any:
         dtype, columns = np.dtype(dtype), n if m is None else m
