@@ -102,7 +102,8 @@ def _with_sources(tb: TracebackType | None) -> TracebackType | None:
     for step in reversed(chain):
         source = step.tb_frame.f_globals.get("__compile_source__")
         frame = step.tb_frame if source is None else _frame_in_file(source, step.tb_frame.f_code.co_name, step.tb_lineno)
-        rest = TracebackType(rest, frame, step.tb_lasti if source is None else -1, step.tb_lineno)  # no instruction: the line counts
+        instruction = step.tb_lasti if source is None else -1  # none: the line counts
+        rest = TracebackType(rest, frame, instruction, step.tb_lineno)
     return rest
 
 
