@@ -378,7 +378,7 @@ assert isinstance(traced, torch.jit.TopLevelTracedModule) and traced.training an
 def test_stand_ins_are_found_from_the_package_that_they_lie_in(run):
     run("""
 from torch.utils import collect_env, cpp_extension, weak
-from torch.testing import _internal, assert_close
+from torch.testing import _internal
 assert torch.utils.cpp_extension is cpp_extension and not cpp_extension.is_ninja_available()
 torch._functorch.config.enable_autograd_cache = False
 for owner in (torch.utils, torch.testing, torch._functorch):
