@@ -42,15 +42,6 @@ class _Pass:
     def narrowed(self, value: str, type: str, to: str) -> str:
         return value if type == to else self.f.let(f"fptrunc {type} {value} to {to}")
 
-    def read(self, place: str, mask: str) -> str:
-        return self.v.load_some(place, mask) if mask else self.v.load(place)
-
-    def write(self, value: str, place: str, mask: str) -> None:
-        if mask:
-            self.v.store_some(value, place, mask)
-        else:
-            self.v.store(value, place)
-
     def sum(self) -> str:
         """A sum of vectors that begins with nothing."""
         return self.f.variable(self.wide)
@@ -157,8 +148,8 @@ def rows(stored: Stored, training: bool, weight: bool, bias: bool) -> str:
             shift = v.splat(p.number(biases, c)) if bias else ""
 
             def made(i: str, mask: str, scale: str = scale, shift: str = shift) -> None:
-                y = p.op("fmul", p.op("fsub", p.read(v.place(x, i), mask), center), scale)
-                p.write(p.op("fadd", y, shift) if bias else y, v.place(out, i), mask)
+                y = p.op("fmul", p.op("fsub", v.read(v.place(x, i), mask), center), scale)
+                v.write(p.op("fadd", y, shift) if bias else y, v.place(out, i), mask)
 
             p.places(row, made)
     return p.text()
@@ -170,12 +161,12 @@ def _moments(p: _Rows, x: str, means: str, variances: str, number: str, base: st
     sums, squares = p.sum(), p.sum()
     p.clear(sums, squares)
     with p.rows(base, channel) as (row, _):
-        p.places(row, lambda i, mask: p.add(sums, p.widened(p.read(v.place(x, i), mask))))  # zeros beside the mask
+        p.places(row, lambda i, mask: p.add(sums, p.widened(v.read(v.place(x, i), mask))))  # zeros beside the mask
     mean = p.op("fdiv", p.total(sums), count, "double")
     center = p.splat(mean, "double")
 
     def added(i: str, mask: str) -> None:
-        deviation = p.op("fsub", p.widened(p.read(v.place(x, i), mask)), center, p.wide)
+        deviation = p.op("fsub", p.widened(v.read(v.place(x, i), mask)), center, p.wide)
         p.add(squares, p.op("fmul", deviation, deviation, p.wide), mask)
 
     with p.rows(base, channel) as (row, _):
@@ -204,8 +195,8 @@ def rows_gradient(stored: Stored, training: bool, weight: bool) -> str:
             p.clear(sums, dots)
 
             def added(i: str, mask: str) -> None:
-                given = p.read(v.place(g, i), mask)
-                deviation = p.op("fsub", p.read(v.place(x, i), mask), center)
+                given = v.read(v.place(g, i), mask)
+                deviation = p.op("fsub", v.read(v.place(x, i), mask), center)
                 p.add(sums, p.widened(given))
                 p.add(dots, p.op("fmul", p.widened(given), p.widened(deviation), p.wide), mask)
 
@@ -226,11 +217,11 @@ def rows_gradient(stored: Stored, training: bool, weight: bool) -> str:
             scale = v.splat(p.op("fmul", rstd, p.number(weights, c), e) if weight else rstd)
 
             def made(i: str, mask: str, scale: str = scale) -> None:
-                value = p.op("fmul", p.read(v.place(g, i), mask), scale)
+                value = p.op("fmul", v.read(v.place(g, i), mask), scale)
                 if training:
-                    deviation = p.op("fsub", p.read(v.place(x, i), mask), center)
+                    deviation = p.op("fsub", v.read(v.place(x, i), mask), center)
                     value = p.op("fsub", value, p.op("fadd", p.op("fmul", deviation, slope), level))
-                p.write(value, v.place(out, i), mask)
+                v.write(value, v.place(out, i), mask)
 
             p.places(row, made)
     return p.text()
@@ -263,13 +254,13 @@ class _Columns(_Pass):
             body(self.f.add(self.f.mul(r, self.channels), self.first))
 
     def of(self, array: str, i: str) -> str:
-        return self.read(self.v.place(array, i), self.mask)
+        return self.v.read(self.v.place(array, i), self.mask)
 
     def numbers(self, table: str) -> str:
         return self.of(table, self.first)
 
     def put(self, value: str, array: str, i: str = "") -> None:
-        self.write(value, self.v.place(array, i or self.first), self.mask)
+        self.v.write(value, self.v.place(array, i or self.first), self.mask)
 
     def loaded(self, place: str) -> str:
         return self.f.let(f"load {self.wide}, ptr {place}")

@@ -62,15 +62,6 @@ class _Planes:
         with f.when(f.let(f"icmp sgt i64 {rest}, 0")):
             body(whole, v.below(rest))  # type: ignore[operator]
 
-    def read(self, place: str, mask: str) -> str:
-        return self.v.load_some(place, mask) if mask else self.v.load(place)
-
-    def write(self, value: str, place: str, mask: str) -> None:
-        if mask:
-            self.v.store_some(value, place, mask)
-        else:
-            self.v.store(value, place)
-
 
 def means(stored: Stored, across: Across, back: bool) -> str:
     """Each window's sum over its count, channels first; `back`: sums of what was divided by its own count. Items are planes.
@@ -94,7 +85,7 @@ def means(stored: Stored, across: Across, back: bool) -> str:
             total = f.variable(v.type)
             p.put("zeroinitializer", v.type, total)
             with f.loop(z0, z1) as z, f.loop(y0, y1) as y:
-                value = p.read(v.place(here, f.add(f.mul(f.add(f.mul(z, H), y), W), j)), mask)
+                value = p.v.read(v.place(here, f.add(f.mul(f.add(f.mul(z, H), y), W), j)), mask)
                 if back:
                     count = v.splat(f.let(f"fmul {v.element} {p.number(cz, z)}, {p.number(cy, y)}"))
                     count = f.let(f"fmul {v.type} {count}, {v.load(v.place(cx, j))}")
@@ -125,7 +116,7 @@ def means(stored: Stored, across: Across, back: bool) -> str:
             if not back:
                 count = f.let(f"fmul {v.type} {v.splat(outer)}, {v.load(v.place(cx, o))}")
                 total = f.let(f"fdiv {v.type} {total}, {count}")
-            p.write(total, v.place(there, o), mask)
+            p.v.write(total, v.place(there, o), mask)
 
         if across.taps:
             p.over(oW, windows)
@@ -181,7 +172,7 @@ def means_last(stored: Stored, back: bool) -> str:
                 with f.loop(z0, z1) as z, f.loop(y0, y1) as y:
                     source = v.place(here, f.add(f.mul(f.mul(f.add(f.mul(z, H), y), W), C), c))
                     with f.loop(x0, x1) as i:
-                        value = p.read(v.place(source, f.mul(i, C)), mask)
+                        value = p.v.read(v.place(source, f.mul(i, C)), mask)
                         if back:
                             share = v.splat(f.let(f"fdiv {v.element} 1.0, {counted(z, y, i)}"))
                             value = f.let(f"fmul {v.type} {value}, {share}")
@@ -189,7 +180,7 @@ def means_last(stored: Stored, back: bool) -> str:
                 result = p.value(total, v.type)
                 if not back:
                     result = f.let(f"fdiv {v.type} {result}, {v.splat(counted(oz, oy, o))}")
-                p.write(result, v.place(there, f.add(f.mul(o, C), c)), mask)
+                p.v.write(result, v.place(there, f.add(f.mul(o, C), c)), mask)
 
             p.over(C, added)
     return v.declarations() + f.text()
@@ -235,7 +226,7 @@ def maxima(stored: Stored, last: bool) -> str:
                     with f.loop(x0, x1, gaps[2]) as i:
                         place = f.add(plane, i)
                         source = v.place(here, f.add(f.mul(place, C), c))
-                        value = p.read(source, mask) if last else v.load(source, v.element)
+                        value = p.v.read(source, mask) if last else v.load(source, v.element)
                         known, old = p.value(best, kind), p.value(at, whole)
                         better = f.let(f"fcmp ogt {kind} {value}, {known}")
                         better = f.let(f"or {flags} {better}, {f.let(f'fcmp uno {kind} {value}, {value}')}")

@@ -205,6 +205,17 @@ class Vectors:
         arguments = f"{self.type} {value}, ptr {address}, i32 {self.stored.size}, <{self.lanes} x i1> {mask}"
         self.f.do(f"call void @llvm.masked.store.{self.suffix}.p0({arguments})")
 
+    def read(self, place: str, mask: str) -> str:
+        """A vector, of which an empty mask leaves out nothing."""
+        return self.load_some(place, mask) if mask else self.load(place)
+
+    def write(self, value: str, place: str, mask: str) -> None:
+        """The same for writing."""
+        if mask:
+            self.store_some(value, place, mask)
+        else:
+            self.store(value, place)
+
     def store_first(self, value: str, address: str, count: str) -> None:
         """Write the first `count` lanes, all of them in one store: stores under a mask cost many times as much."""
         with self.f.either(self.f.let(f"icmp sge i64 {count}, {self.lanes}")) as otherwise:
