@@ -49,6 +49,22 @@ def test_a_write_copies_nothing_of_the_tensor(name):
     assert not base.equal(before)
 
 
+@pytest.mark.parametrize("dtype", [tenfold.bool, tenfold.uint8, tenfold.float16, tenfold.bfloat16], ids=str)
+def test_a_number_in_a_mask_copies_nothing(dtype):
+    """As samplers mark what they keep."""
+    mask, at = tenfold.zeros(SIZE, dtype=dtype), tenfold.tensor([SIZE - 1, 0])
+    mask.scatter_(0, at, True)
+    mask.zero_()
+    tracemalloc.start()
+    try:
+        mask.scatter_(0, at, True)
+        most = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert most < SIZE // 8, most
+    assert mask.nonzero().flatten().tolist() == [0, SIZE - 1]
+
+
 @pytest.mark.parametrize("name", ["index_add_", "index_copy_", "scatter_", "scatter_reduce_"])
 def test_what_gradients_need_is_kept(name):
     """A write to a tensor in a graph, or of one, is recorded as before."""

@@ -146,7 +146,7 @@ def _scattered(
         if index.numel():  # else it is written nowhere
             require_value(given, input.dtype)
             given = element(given, input.dtype)
-            given = float(given) if input.dtype.category == 2 else given.item()  # what calls take as it is
+            given = (int, int, float, complex)[input.dtype.category](given)  # calls take the first three as they are
     if reduce is None:
         return put(input, dim, index, given)
     kinds = {"add": "sum", "multiply": "prod"}

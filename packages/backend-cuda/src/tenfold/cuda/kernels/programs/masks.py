@@ -15,7 +15,7 @@ def scatter_masked(report_ptr, out_ptr, x_ptr, mask_ptr, ends_ptr, source_ptr, c
     chosen = inside & (tl.load(mask_ptr + i, inside, other=0) != 0)
     place = tl.load(ends_ptr + i, chosen, other=1) - 1
     wrong = chosen & (place >= size)
-    tl.store(report_ptr + code + i * 0, wrong.to(tl.int32), wrong)
+    tl.store(report_ptr + code + i * 0, wrong.to(tl.int32), wrong)  # same value: that it is so
     value = tl.load(source_ptr + place, chosen & (place < size), other=0)
     kept = tl.load(x_ptr + i, inside & (chosen == 0), other=0)
     tl.store(out_ptr + i, tl.where(chosen, value, kept), inside)
