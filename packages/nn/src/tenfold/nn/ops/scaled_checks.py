@@ -19,20 +19,22 @@ def check_scaled_recipes(matrices: Any, scales: Any, recipes: Any, swizzles: Any
     """Refuse arrays, recipes and scales that do not fit, with PyTorch's exception types."""
     for name, x in zip(("mat_a", "mat_b"), matrices):
         if len(x.shape) != MATRIX:
-            raise ValueError(f"scaled_mm: {name} must be a matrix, got shape {list(x.shape)}")
+            raise ValueError(f"_scaled_mm_v2: {name} must be a matrix, got shape {list(x.shape)}")
     (M, K), (K2, N) = (x.shape for x in matrices)
     if contraction and len(contraction) != MATRIX:
-        raise ValueError(f"scaled_mm: contraction_dim must have exactly 2 elements, got {list(contraction)}")
+        raise ValueError(f"_scaled_mm_v2: contraction_dim must have exactly 2 elements, got {list(contraction)}")
     if contraction and [d % MATRIX for d in contraction] != [1, 0]:
-        raise RuntimeError(f"scaled_mm: contraction_dim is [1, 0], got {list(contraction)}; transpose the matrix")
+        raise RuntimeError(f"_scaled_mm_v2: contraction_dim is [1, 0], got {list(contraction)}; transpose the matrix")
     if K != K2:
-        raise ValueError(f"scaled_mm: mat_a and mat_b shapes cannot be multiplied ({M}x{K} and {K2}x{N})")
+        raise ValueError(f"_scaled_mm_v2: mat_a and mat_b shapes cannot be multiplied ({M}x{K} and {K2}x{N})")
     if any(kind for given in swizzles for kind in given):
-        raise ValueError(f"scaled_mm: scales are taken with NO_SWIZZLE, got swizzles {list(swizzles[0])} and {list(swizzles[1])}")
+        raise ValueError(
+            f"_scaled_mm_v2: scales are taken with NO_SWIZZLE, got swizzles {list(swizzles[0])} and {list(swizzles[1])}"
+        )
     if bias is not None and bias.dtype.name not in OF_BIAS:
-        raise ValueError(f"scaled_mm: Bias must be Float32 or BFloat16 or Half, but got {bias.dtype}")
+        raise ValueError(f"_scaled_mm_v2: Bias must be Float32 or BFloat16 or Half, but got {bias.dtype}")
     if bias is not None and tuple(bias.shape) != (N,):
-        raise ValueError(f"scaled_mm: Bias must be size {N} but got {bias.shape[0] if bias.shape else 1}")
+        raise ValueError(f"_scaled_mm_v2: Bias must be size {N} but got {bias.shape[0] if bias.shape else 1}")
     _check_scales(matrices, scales, recipes, (M, K, N))
 
 
@@ -44,7 +46,7 @@ def _check_scales(matrices: Any, scales: Any, recipes: Any, sizes: tuple[int, in
     fits = kinds in PAIRS and all(len(s) == 1 and s[0].dtype == tf.float32.numpy for s in scales)
     if not fits or any(x.dtype not in eight for x in matrices):
         raise ValueError(
-            "Invalid scaling configuration. scaled_mm takes matrices of float8_e4m3fn or float8_e5m2 and one scale tensor "
+            "Invalid scaling configuration. _scaled_mm_v2 takes matrices of float8_e4m3fn or float8_e5m2 and one scale tensor "
             "each in float32, by recipes TensorWise or RowWise for both, or BlockWise1x128 and at most one BlockWise128x128; got "
             f"{matrices[0].dtype} and {matrices[1].dtype}, recipes {told[0]} and {told[1]}, scales of "
             f"{[str(x.dtype) for x in scales[0]]} and {[str(x.dtype) for x in scales[1]]}"
@@ -54,7 +56,7 @@ def _check_scales(matrices: Any, scales: Any, recipes: Any, sizes: tuple[int, in
         found = tuple(scale.shape)
         if set(found) - {1} if recipe == TENSOR else found not in accepted:
             wanted = "1 Float element" if recipe == TENSOR else f"the shape {list(accepted[0])}"
-            raise ValueError(f"scaled_mm: {name} must have {wanted} by the recipe {NAMES[recipe or 0]}, got {list(found)}")
+            raise ValueError(f"_scaled_mm_v2: {name} must have {wanted} by the recipe {NAMES[recipe or 0]}, got {list(found)}")
 
 
 def _sizes(recipe: Any, outer: int, inner: int, second: bool) -> list[tuple[int, int]]:
