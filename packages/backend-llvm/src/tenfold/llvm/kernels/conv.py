@@ -11,6 +11,7 @@ from tenfold.llvm import channels
 from tenfold.llvm.convolution import Weights, correlate, input_gradient, weight_gradient
 from tenfold.llvm.formats import Order, in_one_piece, last, order_of, ordered
 from tenfold.llvm.kernels.attaching import chosen
+from tenfold.llvm.kernels.halves import in_float32
 from tenfold.llvm.large_calls import affine, dot
 from tenfold.llvm.planes import Window, forward
 from tenfold.llvm.programs import suitable
@@ -21,7 +22,7 @@ Array = np.ndarray[Any, Any]
 Sizes = tuple[int, ...]
 
 DTYPES = (FLOAT32.dtype, FLOAT64.dtype)
-NOTE = "float32 and float64"
+NOTE = "float32 and float64, and in float32 half precision"
 # Products of a convolution of one tap, below which NumPy's are done before these are planned; and of its gradients, up to which
 # they take less time where channels are few.
 LITTLE, LITTLE_GRADIENT = 1 << 19, 1 << 21
@@ -227,4 +228,4 @@ for _name, _serve in (
     ("convolution_input_grad", _for_input),
     ("convolution_weight_grad", _for_weight),
 ):
-    chosen(_name, _serve, 9, NOTE)
+    chosen(_name, in_float32(_serve), 9, NOTE)
