@@ -11,7 +11,6 @@ from tenfold.llvm import session as sessions
 from tenfold.llvm.attention import QUERIES, Attention, forward
 from tenfold.llvm.attention_gradient import gradient
 from tenfold.llvm.kernels.attaching import chosen
-from tenfold.llvm.kernels.halves import in_float32
 from tenfold.llvm.programs import Compiled, empty
 from tenfold.llvm.storage import BY_DTYPE, FLOAT32, FLOAT64, Stored
 from tenfold.llvm.writer import registers
@@ -21,7 +20,7 @@ Array = np.ndarray[Any, Any]
 FORWARD = Compiled("attention", forward, vectors=True)
 GRADIENT = Compiled("the gradient of attention", gradient, vectors=True)
 WIDEST = 256  # elements of a query or value, whose blocks stand on the stack
-NOTE = f"float32 and float64, and in float32 half precision; queries and values of whole registers up to {WIDEST} elements"
+NOTE = f"float32 and float64, queries and values of whole registers up to {WIDEST} elements"
 
 
 class _Call:
@@ -217,5 +216,5 @@ def _grain(call: _Call, queries: int) -> int:
     return max(1, (1 << 18) // work)
 
 
-chosen("fused_attention", in_float32(fused_attention), 6, NOTE)
-chosen("fused_attention_grad", in_float32(fused_attention_grad, 3), 9, NOTE)
+chosen("fused_attention", fused_attention, 6, NOTE, halves=1)
+chosen("fused_attention_grad", fused_attention_grad, 9, NOTE, halves=3)
