@@ -147,3 +147,11 @@ def test_empty_and_mismatched_arrays_are_left_to_what_is_beneath():
     assert not (tenfold.empty(200, 0, dtype=tenfold.bfloat16) @ tenfold.empty(0, 64, dtype=tenfold.bfloat16)).any()
     with pytest.raises(RuntimeError, match="cannot be multiplied"):
         x @ x
+
+
+@pytest.mark.parametrize("dtype", [tenfold.bfloat16, tenfold.float16, tenfold.int16])
+def test_transposed_copies_of_two_bytes(dtype):
+    bits = RNG.integers(0, 1 << 16, (3, 70, 45), dtype=np.uint16)  # any, those of numbers that are none too
+    x = tenfold.frombuffer(bytearray(bits.tobytes()), dtype=dtype).view(3, 70, 45)
+    for dims in ((0, 2, 1), (2, 0, 1), (1, 2, 0)):
+        assert x.permute(dims).contiguous()._array.tobytes() == np.ascontiguousarray(bits.transpose(dims)).tobytes()

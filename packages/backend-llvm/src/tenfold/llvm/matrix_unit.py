@@ -23,10 +23,12 @@ DEPTH, BLOCK_ROWS, SPAN = (
     256,
     256,
 )  # of a step of sums, rows that are laid out at once, columns whose sums wait for the next
-SUMS = 4 * TILE
+ROW = 4 * SIDE  # bytes of sums
+SUMS = SIDE * ROW
+FLOATS = f"<{SIDE} x float>"
 A, B = "a", "b"
 _ARCH_PRCTL, _REQUEST, _TILES = 158, 0x1023, 18  # Linux: arch_prctl(ARCH_REQ_XCOMP_PERM, XFEATURE_XTILEDATA)
-_INTRINSICS = """declare void @llvm.x86.ldtilecfg(ptr)
+INTRINSICS = """declare void @llvm.x86.ldtilecfg(ptr)
 declare void @llvm.x86.tilerelease()
 declare void @llvm.x86.tilezero(i8)
 declare void @llvm.x86.tileloadd64(i8, ptr, i64)
@@ -63,12 +65,8 @@ def products(gathered: str = "") -> str:
         f"%strip = alloca [{BLOCK_ROWS * DEPTH * 2} x i8], align 64",
         f"%panel = alloca [{SIDE * DEPTH * 2} x i8], align 64",
         f"%sums = alloca [{BLOCK_ROWS * SPAN * 4} x i8], align 64",
-        "%shapes = alloca [8 x i64], align 64",
     ]
-    # The palette; then bytes of a row, of eight tiles; then rows.
-    for k, word in enumerate((1, 0, *[0x0040004000400040] * 2, 0, 0, 0x1010101010101010, 0)):
-        f.do(f"store i64 {word}, ptr {f.at('%shapes', k, 'i64')}")
-    f.do("call void @llvm.x86.ldtilecfg(ptr %shapes)")
+    begin(f)
     turned = {name: f.let(f"icmp ne i64 {word}, 0") for name, word in ((A, a_turned), (B, b_turned))}
     pitch, bare = f.mul(columns, 2), f.let(f"icmp eq ptr {start}, null")
     lone = f.let(f"icmp sle i64 {depth}, {step}")  # sums need not wait
@@ -99,8 +97,7 @@ def products(gathered: str = "") -> str:
                     k = f.let(f"sdiv i64 {i}, {SIDE}")
                     place = f.add(f.mul(f.sub(j, left), BLOCK_ROWS // SIDE * SUMS // SIDE), f.mul(k, SUMS))
                     sums = f.at("%sums", f.let(f"select i1 {lone}, i64 0, i64 {place}"))
-                    here = f.at("%strip", f.mul(k, strip))
-                    f.do(f"call void @multiplied(ptr {here}, i64 {steps}, ptr %panel, ptr {sums}, i1 {fresh})")
+                    multiply(f, f.at("%strip", f.mul(k, strip)), steps, "%panel", (sums, ROW), fresh)
                     with f.when(done):
                         row, column = f.add(first, i), f.mul(j, 2)
                         to = f.at(f.at(out_here, f.mul(row, pitch)), column)
@@ -108,11 +105,11 @@ def products(gathered: str = "") -> str:
                         begun = f.let(f"select i1 {bare}, ptr null, ptr {begun}")
                         sizes = f"i64 {f.sub(count, i)}, i64 {f.sub(right, j)}"
                         f.do(f"call void @rounded(ptr {sums}, ptr {begun}, i64 {start_row}, ptr {to}, i64 {pitch}, {sizes})")
-    f.do("call void @llvm.x86.tilerelease()")
+    end(f)
     laid = [along(A, gathered == A), across(B, gathered == B)]
     laid += [across(A)] if gathered != A else []
     laid += [along(B)] if gathered != B else []
-    return _INTRINSICS + DECLARED + "".join(laid) + _multiplied() + _rounded() + f.text()
+    return INTRINSICS + DECLARED + "".join(laid) + multiplied() + _rounded() + f.text()
 
 
 def _matrix(
@@ -148,52 +145,70 @@ def _taps(f: Function, source: str, tables: list[str], first: tuple[str, str], d
     f.do(f"call void @across_b(ptr {piece}, ptr {here}, i64 {f.sub(real, column)}, i64 {deep}, ptr %panel)")
 
 
-def _multiplied() -> str:
-    """Add the products of a strip and a panel to four tiles of sums, or begin these with zeros."""
-    f = Function("internal void @multiplied(ptr %strip, i64 %steps, ptr %panel, ptr %sums, i1 %fresh)", "noinline nounwind")
+def begin(f: Function) -> None:
+    """Let the unit have eight tiles of 16 rows of 64 bytes."""
+    f.variables.append("%shapes = alloca [8 x i64], align 64")
+    # The palette; then bytes of a row, of eight tiles; then rows.
+    for k, word in enumerate((1, 0, *[0x0040004000400040] * 2, 0, 0, 0x1010101010101010, 0)):
+        f.do(f"store i64 {word}, ptr {f.at('%shapes', k, 'i64')}")
+    f.do("call void @llvm.x86.ldtilecfg(ptr %shapes)")
+
+
+def end(f: Function) -> None:
+    f.do("call void @llvm.x86.tilerelease()")
+
+
+def multiply(f: Function, strip: str, steps: str | int, panel: str, sums: tuple[str, str | int], fresh: str) -> None:
+    """Add to 32 rows of 32 sums, so many bytes apart, the products of a strip and a panel; or begin them with these."""
+    f.do(f"call void @multiplied(ptr {strip}, i64 {steps}, ptr {panel}, ptr {sums[0]}, i64 {sums[1]}, i1 {fresh})")
+
+
+def multiplied() -> str:
+    """What `multiply` calls."""
+    f = Function(
+        "internal void @multiplied(ptr %strip, i64 %steps, ptr %panel, ptr %sums, i64 %pitch, i1 %fresh)", "noinline nounwind"
+    )
+    lower = f.at("%sums", f.mul("%pitch", 16))
+    places = ["%sums", f.at("%sums", 64), lower, f.at(lower, 64)]
     with f.either("%fresh") as otherwise:
         for tile in range(4):
             f.do(f"call void @llvm.x86.tilezero(i8 {tile})")
         otherwise()
-        for tile in range(4):
-            _move(f, "load", tile, f.at("%sums", tile * TILE))
+        for tile, place in enumerate(places):
+            f.do(f"call void @llvm.x86.tileloadd64(i8 {tile}, ptr {place}, i64 %pitch)")
     with f.loop(0, "%steps") as step:
         rows, columns = (f.at(x, f.mul(step, PAIR)) for x in ("%strip", "%panel"))
         for tile, place in {4: rows, 6: columns, 5: f.at(rows, TILE), 7: f.at(columns, TILE)}.items():
-            _move(f, "load", tile, place)
+            f.do(f"call void @llvm.x86.tileloadd64(i8 {tile}, ptr {place}, i64 64)")
         for tile in range(4):
             f.do(f"call void @llvm.x86.tdpbf16ps(i8 {tile}, i8 {4 + tile // 2}, i8 {6 + tile % 2})")
-    for tile in range(4):
-        _move(f, "store", tile, f.at("%sums", tile * TILE))
+    for tile, place in enumerate(places):
+        f.do(f"call void @llvm.x86.tilestored64(i8 {tile}, ptr {place}, i64 %pitch)")
     return f.text()
 
 
-def _move(f: Function, way: str, tile: int, place: str) -> None:
-    f.do(f"call void @llvm.x86.tile{way}d64(i8 {tile}, ptr {place}, i64 64)")
+def rounded(f: Function, numbers: str) -> str:
+    """32 float32 as bits of bfloat16."""
+    short = f.let(f"fptrunc {FLOATS} {numbers} to <{SIDE} x bfloat>")
+    return f.let(f"bitcast <{SIDE} x bfloat> {short} to {NUMBERS}")
 
 
 def _rounded() -> str:
-    """Four tiles of sums, plus what they begin with, in bfloat16, as far as there are rows and columns."""
+    """32 rows of 32 sums, plus what they begin with, in bfloat16, as far as there are rows and columns."""
     f = Function(
         "internal void @rounded(ptr %sums, ptr %start, i64 %start_row, ptr %out, i64 %pitch, i64 %rows, i64 %columns)",
         "noinline nounwind",
     )
-    some, mask = f.let("icmp ne ptr %start, null"), below(f, "%columns")
-    floats, halves, wide = (f"<{SIDE} x {type}>" for type in ("float", "bfloat", "i32"))
-    both, shift = (f"<{', '.join(f'i32 {k}' for k in numbers)}>" for numbers in (range(SIDE), [16] * SIDE))
-    total = f.variable(floats)
+    some, mask, total = f.let("icmp ne ptr %start, null"), below(f, "%columns"), f.variable(FLOATS)
+    wide, shift = f"<{SIDE} x i32>", f"<{', '.join(['i32 16'] * SIDE)}>"
     with f.loop(0, f.least("%rows", SIDE)) as r:
-        high, low = f.split(r, "16")
-        line = f.at(f.at("%sums", f.mul(high, PAIR)), f.mul(low, 64))
-        parts = [f.let(f"load <16 x float>, ptr {f.at(line, half * TILE)}, align 64") for half in (0, 1)]
-        whole = f.let(f"shufflevector <16 x float> {parts[0]}, <16 x float> {parts[1]}, <{SIDE} x i32> {both}")
-        f.do(f"store {floats} {whole}, ptr {total}")
+        whole = f.let(f"load {FLOATS}, ptr {f.at('%sums', f.mul(r, ROW))}, align 64")
+        f.do(f"store {FLOATS} {whole}, ptr {total}")
         with f.when(some):
             bits = f.let(f"zext {NUMBERS} {read(f, f.at('%start', f.mul(r, '%start_row')), mask)} to {wide}")
-            added = f.let(f"bitcast {wide} {f.let(f'shl {wide} {bits}, {shift}')} to {floats}")
-            f.do(f"store {floats} {f.let(f'fadd {floats} {whole}, {added}')}, ptr {total}")
-        short = f.let(f"fptrunc {floats} {f.let(f'load {floats}, ptr {total}')} to {halves}")
-        bits = f.let(f"bitcast {halves} {short} to {NUMBERS}")
+            added = f.let(f"bitcast {wide} {f.let(f'shl {wide} {bits}, {shift}')} to {FLOATS}")
+            f.do(f"store {FLOATS} {f.let(f'fadd {FLOATS} {whole}, {added}')}, ptr {total}")
+        bits = rounded(f, f.let(f"load {FLOATS}, ptr {total}"))
         to = f.at("%out", f.mul(r, "%pitch"))
         f.do(f"call void @llvm.masked.store.v32i16.p0({NUMBERS} {bits}, ptr {to}, i32 2, {MASK} {mask})")
     return f.text()
