@@ -57,7 +57,7 @@ def _lines(expr: Expr, names: tuple[str, ...]) -> tuple[list[str], str]:
     return lowering.lines, value
 
 
-def _simple_loop(head: str, count: str, inside: list[str], added: str = "") -> str:
+def simple_loop(head: str, count: str, inside: list[str], added: str = "") -> str:
     """A function that does the lines inside for %j from 0 below a count, in any order; it returns the sum of what is `added`."""
     type = head.split()[0]
     summed = f"  %sum = phi {type} [0.0, %entry], [%more.sum, %loop]\n" if added else ""
@@ -97,7 +97,7 @@ def exponentials(stored: Stored) -> str:
         f"store {t} {value}, ptr %p, align {stored.size}{TAGS}",
     ]
     count = f"and i64 %n, {-in_steps(stored)}"
-    return _simple_loop(f"{t} @exponentials(ptr %row, i64 %n, {t} %shift)", count, inside, value)
+    return simple_loop(f"{t} @exponentials(ptr %row, i64 %n, {t} %shift)", count, inside, value)
 
 
 def _masking(stored: Stored, mask: str) -> str:
@@ -120,7 +120,7 @@ def _masking(stored: Stored, mask: str) -> str:
             f"%v = fadd {t} %m, %b",
         ]
     inside.append(f"store {t} %v, ptr %p, align {stored.size}{TAGS}")
-    return _simple_loop(f"void @masking(ptr %row, ptr %mask, i64 %n, {t} %factor)", "add i64 %n, 0", inside)
+    return simple_loop(f"void @masking(ptr %row, ptr %mask, i64 %n, {t} %factor)", "add i64 %n, 0", inside)
 
 
 def changes(stored: Stored) -> str:
@@ -143,7 +143,7 @@ def changes(stored: Stored) -> str:
     ]
     count = f"and i64 %n, {-in_steps(stored)}"
     head = f"void @changes(ptr %row, ptr %p, i64 %n, {t} %shift, {t} %delta, {t} %scale, {t} %factor)"
-    return _simple_loop(head, count, inside)
+    return simple_loop(head, count, inside)
 
 
 class Blocks:
@@ -314,10 +314,10 @@ def forward(a: Attention) -> str:
             goal = w.row("out", out, i)
             for d in range(0, a.value, v.lanes):
                 v.store(f.let(f"fdiv {v.type} {v.load(v.place(line, d))}, {many}"), v.place(goal, d))
-    return w.module(exponentials(a.stored), _normalized(w), _one_by_one(a.stored))
+    return w.module(exponentials(a.stored), normalized(w), one_by_one(a.stored))
 
 
-def _normalized(w: Blocks) -> str:
+def normalized(w: Blocks) -> str:
     """A row of scores to exponentials below the largest so far; what was summed before is scaled down to it.
 
     Scores that the query does not see, from `few` to `n`, become zeros.
@@ -371,7 +371,7 @@ def _folded(f: Function, v: Vectors, count: str, first: str, fold: Callable[[str
     return fold(*(f.let(f"load {v.type}, ptr {place}") for place in places))
 
 
-def _one_by_one(stored: Stored) -> str:
+def one_by_one(stored: Stored) -> str:
     """Of single numbers: exp(score - shift), and log(total) + the largest score."""
     t = stored.memory
     number, other = parameter(0, t), parameter(1, t)

@@ -10,6 +10,7 @@ from tenfold.dispatch.operators import op
 from tenfold.llvm import mixing, session as sessions
 from tenfold.llvm.elementwise import Formula, Operator
 from tenfold.llvm.gates import gated
+from tenfold.llvm.kernels.halves import in_float32
 from tenfold.llvm.row_gates import row_gated
 
 ACCELERATED: dict[str, Any] = {}
@@ -30,8 +31,13 @@ def elementwise(name: str, formula: Formula, roles: str = "x", *, into: bool = T
     return made
 
 
-def chosen(name: str, serve: Callable[..., Any], arguments: int, note: str, least: int = 0) -> None:
-    """Attach a function that serves an operator's calls on floats, or returns NotImplemented."""
+def chosen(name: str, serve: Callable[..., Any], arguments: int, note: str, least: int = 0, *, halves: int = 0) -> None:
+    """Attach a function that serves an operator's calls on floats, or returns NotImplemented.
+
+    `halves`: how many of its results are rounded where half precision is computed in float32, which 0 leaves to the function.
+    """
+    if halves:
+        serve, note = in_float32(serve, halves), f"{note}; half precision in float32"
     ACCELERATED[name] = serve
     kernel(getattr(op, name), device="cpu", wrap=True, note=note)(gated(serve, arguments, least))
 

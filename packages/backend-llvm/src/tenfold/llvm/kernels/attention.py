@@ -11,13 +11,18 @@ from tenfold.llvm import session as sessions
 from tenfold.llvm.attention import QUERIES, Attention, forward
 from tenfold.llvm.attention_gradient import gradient
 from tenfold.llvm.kernels.attaching import chosen
+from tenfold.llvm.kernels.halves import converted, in_float32
+from tenfold.llvm.matrix_attention import QUERIES as UNIT_QUERIES, forward as forward_by_unit
+from tenfold.llvm.matrix_tiles import SIDE
+from tenfold.llvm.matrix_unit import usable
 from tenfold.llvm.programs import Compiled, empty
-from tenfold.llvm.storage import BY_DTYPE, FLOAT32, FLOAT64, Stored
+from tenfold.llvm.storage import BFLOAT16, BY_DTYPE, FLOAT32, FLOAT64, Stored
 from tenfold.llvm.writer import registers
 
 Array = np.ndarray[Any, Any]
 
 FORWARD = Compiled("attention", forward, vectors=True)
+BY_UNIT = Compiled("attention of the matrix unit", forward_by_unit, vectors=True)
 GRADIENT = Compiled("the gradient of attention", gradient, vectors=True)
 WIDEST = 256  # elements of a query or value, whose blocks stand on the stack
 NOTE = f"float32 and float64, queries and values of whole registers up to {WIDEST} elements"
@@ -26,18 +31,27 @@ NOTE = f"float32 and float64, queries and values of whole registers up to {WIDES
 class _Call:
     """The arrays of a call as heads (outer, inner, rows, elements); `fine` where there is a compiled form."""
 
-    def __init__(self, query: Array, key: Array, value: Array, mask: Array | None, is_causal: bool, scale: float | None) -> None:
+    def __init__(
+        self,
+        query: Array,
+        key: Array,
+        value: Array,
+        mask: Array | None,
+        is_causal: bool,
+        scale: float | None,
+        *,
+        unit: bool = False,
+    ) -> None:
         self.lead, self.queries, self.keys = query.shape[:-2], query.shape[-2], key.shape[-2]
         self.widths = query.shape[-1], value.shape[-1]
         self.is_causal = is_causal
         self.factor = float(1 / sqrt(max(1, self.widths[0])) if scale is None else scale)
-        stored = BY_DTYPE.get(query.dtype)
+        stored = FLOAT32 if unit else BY_DTYPE.get(query.dtype)
         self.stored = stored if stored in (FLOAT32, FLOAT64) else None
+        self.lanes = SIDE if unit else registers().lanes(self.stored) if self.stored is not None else 1
         self.fine = self.stored is not None and self._fits(query, key, value, mask)
 
     def _fits(self, query: Array, key: Array, value: Array, mask: Array | None) -> bool:
-        assert self.stored is not None
-        lanes = registers().lanes(self.stored)
         return (
             query.ndim >= 2
             and query.shape[:-2] == key.shape[:-2] == value.shape[:-2]
@@ -46,7 +60,7 @@ class _Call:
             and value.shape[-2] == self.keys
             and query.size > 0
             and value.size > 0
-            and all(width % lanes == 0 and width <= WIDEST for width in self.widths)
+            and all(width % self.lanes == 0 and width <= WIDEST for width in self.widths)
             and (mask is None or (mask.ndim <= query.ndim and mask.dtype in (np.bool_, query.dtype)))
         )
 
@@ -149,6 +163,27 @@ def fused_attention(query: Array, key: Array, value: Array, attn_mask: Array | N
     return out, sums
 
 
+def by_unit(query: Any, key: Any, value: Any, attn_mask: Any, is_causal: bool, scale: float | None) -> Any:
+    """Attention of bfloat16 by the processor's matrix unit; NotImplemented for other arrays."""
+    given = query, key, value
+    if not all(type(a) is np.ndarray and a.dtype == BFLOAT16.dtype for a in given) or not usable():
+        return NotImplemented
+    call = _Call(*given, attn_mask, is_causal, scale, unit=True)
+    if not call.fine:
+        return NotImplemented
+    masks = [] if attn_mask is None else [call.mask(attn_mask if attn_mask.dtype == np.bool_ else converted(attn_mask, FLOAT32))]
+    out, sums = _beside((*query.shape[:-1], call.widths[1]), BFLOAT16), np.empty(query.shape[:-1], FLOAT32.dtype)
+    items, grain = prod(call.lead) * -(-call.queries // UNIT_QUERIES), _grain(call, min(UNIT_QUERIES, call.queries))
+    arrays = [*(call.heads(x) for x in given), call.heads(out), *masks]
+    done = BY_UNIT.run((call.kind(attn_mask),), items, grain, sums, *arrays, *call.numbers(*arrays))
+    return (out, sums) if done else NotImplemented
+
+
+def _attention(*arguments: Any) -> Any:
+    found = by_unit(*arguments)
+    return in_float32(fused_attention)(*arguments) if found is NotImplemented else found
+
+
 def fused_attention_grad(
     grad: Array,
     query: Array,
@@ -216,5 +251,5 @@ def _grain(call: _Call, queries: int) -> int:
     return max(1, (1 << 18) // work)
 
 
-chosen("fused_attention", fused_attention, 6, NOTE)
-chosen("fused_attention_grad", fused_attention_grad, 9, NOTE)
+chosen("fused_attention", _attention, 6, NOTE)
+chosen("fused_attention_grad", fused_attention_grad, 9, NOTE, halves=3)

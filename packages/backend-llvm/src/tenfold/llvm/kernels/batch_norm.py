@@ -285,5 +285,5 @@ def fused_batch_norm_grad(
     return out, (dots * wide).astype(dtype), total_grad.astype(dtype)
 
 
-chosen("fused_batch_norm", fused_batch_norm, 7, NOTE)
-chosen("fused_batch_norm_grad", fused_batch_norm_grad, 7, NOTE)
+chosen("fused_batch_norm", fused_batch_norm, 7, NOTE, halves=1)
+chosen("fused_batch_norm_grad", fused_batch_norm_grad, 7, NOTE, halves=1)

@@ -2,26 +2,28 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from math import prod
 from typing import Any
 
 import numpy as np
 
-from tenfold.llvm import channels
+from tenfold.llvm import channels, matrix_windows
 from tenfold.llvm.convolution import Weights, correlate, input_gradient, weight_gradient
 from tenfold.llvm.formats import Order, in_one_piece, last, order_of, ordered
 from tenfold.llvm.kernels.attaching import chosen
+from tenfold.llvm.kernels.halves import in_float32
 from tenfold.llvm.large_calls import affine, dot
 from tenfold.llvm.planes import Window, forward
 from tenfold.llvm.programs import suitable
-from tenfold.llvm.storage import FLOAT32, FLOAT64
+from tenfold.llvm.storage import BFLOAT16, FLOAT32, FLOAT64
 from tenfold.settings.threads import get_num_threads
 
 Array = np.ndarray[Any, Any]
 Sizes = tuple[int, ...]
 
 DTYPES = (FLOAT32.dtype, FLOAT64.dtype)
-NOTE = "float32 and float64"
+NOTE = "float32 and float64, and in float32 half precision"
 # Products of a convolution of one tap, below which NumPy's are done before these are planned; and of its gradients, up to which
 # they take less time where channels are few.
 LITTLE, LITTLE_GRADIENT = 1 << 19, 1 << 21
@@ -101,21 +103,27 @@ def _forward(
     if pieces is None:
         return NotImplemented
     input, weight = pieces
-    inputs = input.shape[2:]
+    window = _window(input.shape[2:], kernel, stride, padding, dilation, output_padding, transposed)
     if transposed:
-        steps = zip(inputs, kernel, stride, padding, dilation, output_padding, strict=True)
-        wide = tuple((i - 1) * s - 2 * p + d * (k - 1) + o + 1 for i, k, s, p, d, o in steps)
-        window = Window(kernel, tuple(stride), tuple(padding), tuple(dilation), wide, inputs)
         out = _input_gradient(input, weight, window, groups)
         if out is not None and bias is not None:
             out += bias.reshape(-1, *[1] * len(kernel))
         return _result(out, order)
-    steps = zip(inputs, kernel, stride, padding, dilation, strict=True)
-    outputs = tuple((i + 2 * p - d * (k - 1) - 1) // s + 1 for i, k, s, p, d in steps)
-    if min(outputs) < 1:
+    if min(window.outputs) < 1:
         return NotImplemented
-    window = Window(kernel, tuple(stride), tuple(padding), tuple(dilation), inputs, outputs)
     return _result(_correlate(input, weight, bias, window, groups), order)
+
+
+def _window(
+    inputs: Sizes, kernel: Sizes, stride: Sizes, padding: Sizes, dilation: Sizes, output_padding: Sizes, transposed: bool
+) -> Window:
+    """The window of a convolution over images of these sizes, or of the one whose gradient a transposed convolution is."""
+    steps = zip(inputs, kernel, stride, padding, dilation, output_padding, strict=True)
+    if transposed:
+        wide = tuple((i - 1) * s - 2 * p + d * (k - 1) + o + 1 for i, k, s, p, d, o in steps)
+        return Window(kernel, tuple(stride), tuple(padding), tuple(dilation), wide, inputs)
+    outputs = tuple((i + 2 * p - d * (k - 1) - 1) // s + 1 for i, k, s, p, d, _ in steps)
+    return Window(kernel, tuple(stride), tuple(padding), tuple(dilation), inputs, outputs)
 
 
 def _correlate(x: Array, weight: Array, bias: Array | None, window: Window, groups: int) -> Array | None:
@@ -222,9 +230,78 @@ def _for_weight(
     return _result(weight_gradient(wide, narrow, window, groups, get_num_threads()), order)
 
 
-for _name, _serve in (
-    ("convolution", _forward),
-    ("convolution_input_grad", _for_input),
-    ("convolution_weight_grad", _for_weight),
+def _by_unit(*arrays: Any) -> bool:
+    """Whether the matrix unit may serve arrays."""
+    return all(type(a) is np.ndarray and a.dtype == BFLOAT16.dtype and a.size and a.flags.aligned for a in arrays)
+
+
+def _laid(found: Any, *arrays: Array) -> Any:
+    """What the unit gave, in the order of memory that a result for these arrays has."""
+    order = None if found is NotImplemented else order_of(*arrays)
+    if found is NotImplemented or (order and found.transpose(order).flags.c_contiguous):
+        return found
+    return ordered(found, order) if order else in_one_piece(found).reshape(-1).reshape(found.shape)  # of size 1 the usual strides
+
+
+def _unit_forward(
+    input: Any, weight: Any, bias: Any, stride: Sizes, padding: Sizes, dilation: Sizes, transposed: bool,
+    output_padding: Sizes, groups: int,
+) -> Any:  # fmt: skip
+    if groups > 1 or not _by_unit(input, weight) or input.ndim != weight.ndim or input.shape[1] != weight.shape[not transposed]:
+        return NotImplemented
+    if bias is not None and (
+        not _by_unit(bias) or bias.shape != weight.shape[transposed : 1 + transposed] or not bias.flags.carray
+    ):
+        return NotImplemented
+    window = _window(input.shape[2:], weight.shape[2:], stride, padding, dilation, output_padding, transposed)
+    if min(*window.outputs, *window.inputs) < 1:
+        return NotImplemented
+    if transposed:
+        return _laid(matrix_windows.input_gradient(input, weight, window, bias), input, weight)
+    return _laid(matrix_windows.correlate(input, weight, bias, window), input, weight)
+
+
+def _unit_for_input(
+    grad: Any, weight: Any, input_shape: Sizes, stride: Sizes, padding: Sizes, dilation: Sizes, transposed: bool,
+    output_padding: Sizes, groups: int,
+) -> Any:  # fmt: skip
+    if groups > 1 or not _by_unit(grad, weight) or not grad.ndim == weight.ndim == len(input_shape):
+        return NotImplemented
+    wide, narrow = (grad.shape, tuple(input_shape)) if transposed else (tuple(input_shape), grad.shape)
+    window = Window(weight.shape[2:], *map(tuple, (stride, padding, dilation, wide[2:], narrow[2:])))
+    if not _agree(wide, narrow, weight.shape, window, groups) or min(wide[2:]) < 1:
+        return NotImplemented
+    if transposed:
+        return _laid(matrix_windows.correlate(grad, weight, None, window), grad, weight)
+    return _laid(matrix_windows.input_gradient(grad, weight, window), grad, weight)
+
+
+def _unit_for_weight(
+    grad: Any, input: Any, weight_shape: Sizes, stride: Sizes, padding: Sizes, dilation: Sizes, transposed: bool,
+    output_padding: Sizes, groups: int,
+) -> Any:  # fmt: skip
+    if groups > 1 or not _by_unit(grad, input) or not grad.ndim == input.ndim == len(weight_shape):
+        return NotImplemented
+    wide, narrow = (grad, input) if transposed else (input, grad)
+    window = Window(*map(tuple, (weight_shape[2:], stride, padding, dilation, wide.shape[2:], narrow.shape[2:])))
+    if not _agree(wide.shape, narrow.shape, tuple(weight_shape), window, groups):
+        return NotImplemented
+    return _laid(matrix_windows.weight_gradient(wide, narrow, window), grad, input)
+
+
+def _first(serve: Callable[..., Any], others: Callable[..., Any]) -> Callable[..., Any]:
+    """What one kernel serves, and the others the rest of."""
+
+    def both(*arguments: Any) -> Any:
+        found = serve(*arguments)
+        return others(*arguments) if found is NotImplemented else found
+
+    return both
+
+
+for _name, _unit, _serve in (
+    ("convolution", _unit_forward, _forward),
+    ("convolution_input_grad", _unit_for_input, _for_input),
+    ("convolution_weight_grad", _unit_for_weight, _for_weight),
 ):
-    chosen(_name, _serve, 9, NOTE)
+    chosen(_name, _first(_unit, in_float32(_serve)), 9, NOTE)

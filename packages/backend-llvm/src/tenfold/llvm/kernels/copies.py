@@ -17,7 +17,7 @@ from tenfold.llvm import session as sessions
 from tenfold.llvm.conversions import Conversions
 from tenfold.llvm.kernels.attaching import chosen
 from tenfold.llvm.programs import Compiled, empty
-from tenfold.llvm.storage import BY_DTYPE, FLOAT32, FLOAT64
+from tenfold.llvm.storage import FLOAT16, FLOAT32, FLOAT64
 from tenfold.llvm.strided_copies import ANY, OUTER as AROUND, SHORT, STEPS, copied
 from tenfold.llvm.turning import OUTER, ROWS, turned
 from tenfold.tensor.tensor import Tensor
@@ -30,7 +30,7 @@ LEAST = 1 << 12  # elements, below which NumPy's loop takes less time than the c
 FEWEST, LEAST_ROWS = 1 << 10, 1 << 8  # the same of elements and rows that are short
 NARROWEST = 8  # rows and columns of a matrix that is worth turning
 WORK = 1 << 14
-AS_FLOATS = {4: FLOAT32, 8: FLOAT64}  # by bytes
+AS_FLOATS = {2: FLOAT16, 4: FLOAT32, 8: FLOAT64}  # by bytes
 
 
 def clone(input: Any, memory_format: Any) -> Any:
@@ -43,12 +43,12 @@ def clone(input: Any, memory_format: Any) -> Any:
 
 
 def _turned(input: Any) -> Any:
-    if input.dtype.kind in "iu" and input.itemsize in AS_FLOATS:  # the same bits
-        found = _turned(input.view(AS_FLOATS[input.itemsize].dtype))
-        return found if found is NotImplemented else found.view(input.dtype)
-    stored = BY_DTYPE.get(input.dtype)
-    if stored is not FLOAT32 and stored is not FLOAT64:
+    stored = AS_FLOATS.get(input.itemsize)
+    if stored is None or input.dtype.kind not in "iufV":
         return NotImplemented
+    if input.dtype != stored.dtype:  # the same bits
+        found = _turned(input.view(stored.dtype))
+        return found if found is NotImplemented else found.view(input.dtype)
     plan = _plan(input.shape, input.strides, input.itemsize)
     if plan is None:
         return NotImplemented
@@ -119,4 +119,4 @@ def _rows_plan(shape: tuple[int, ...], strides: tuple[int, ...], size: int) -> A
 _session = sessions.session()
 if _session is not None and _session.paths is not None:
     Conversions(_session).lead(_session.paths, Tensor, op.to.fn)
-chosen("clone", clone, 2, "transposed arrays of 4 and 8 bytes, arrays of short rows", FEWEST)
+chosen("clone", clone, 2, "transposed arrays of 2, 4 and 8 bytes, arrays of short rows", FEWEST)

@@ -101,5 +101,5 @@ def fused_pointwise_loss_grad(
 
 
 NOTE = "float32 and float64, squares and what is straight beyond a bend"
-chosen("fused_pointwise_loss", fused_pointwise_loss, 8, NOTE)
-chosen("fused_pointwise_loss_grad", fused_pointwise_loss_grad, 9, NOTE)
+chosen("fused_pointwise_loss", fused_pointwise_loss, 8, NOTE, halves=1)
+chosen("fused_pointwise_loss_grad", fused_pointwise_loss_grad, 9, NOTE, halves=1)

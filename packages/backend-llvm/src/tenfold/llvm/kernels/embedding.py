@@ -55,4 +55,4 @@ def embedding_weight_grad(grad: Array, indices: Array, num_weights: int, padding
     return out if done else NotImplemented
 
 
-chosen("embedding_weight_grad", embedding_weight_grad, 5, "float32 and float64 in one piece, at indices of int64")
+chosen("embedding_weight_grad", embedding_weight_grad, 5, "float32 and float64 in one piece, at indices of int64", halves=1)

@@ -164,6 +164,6 @@ def fused_glu_grad(grad: Array, input: Array, dim: int) -> Any:
 
 
 chosen("prelu", prelu, 2, "arrays in one piece, channels last too")
-chosen("fused_prelu_grad", fused_prelu_grad, 3, "float32 and float64")
+chosen("fused_prelu_grad", fused_prelu_grad, 3, "float32 and float64", halves=2)
 chosen("glu", glu, 2, "arrays in one piece")
 chosen("fused_glu_grad", fused_glu_grad, 3, "arrays in one piece")

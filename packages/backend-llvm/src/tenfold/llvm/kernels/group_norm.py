@@ -198,5 +198,5 @@ def fused_group_norm_grad(
     return out if out is NotImplemented else (out, g_weight, g_bias)
 
 
-chosen("fused_group_norm", fused_group_norm, 5, NOTE)
-chosen("fused_group_norm_grad", fused_group_norm_grad, 7, NOTE)
+chosen("fused_group_norm", fused_group_norm, 5, NOTE, halves=1)
+chosen("fused_group_norm_grad", fused_group_norm_grad, 7, NOTE, halves=1)

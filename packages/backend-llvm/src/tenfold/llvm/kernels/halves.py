@@ -1,4 +1,4 @@
-"""Products of half precision: computed in float32, rounded once, with compiled conversions: NumPy's take as long as they do."""
+"""Half precision computed in float32, rounded once, with compiled conversions: NumPy's take as long as what is computed."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ from tenfold.llvm.storage import BFLOAT16, BY_DTYPE, FLOAT16, FLOAT32, Stored
 
 Array = np.ndarray[Any, Any]
 HALVES = (FLOAT16, BFLOAT16)
+_DTYPES = {stored.dtype for stored in HALVES}
 LEAST = 1 << 10  # elements of the largest array, below which NumPy converts in less time
 
 
@@ -27,10 +28,13 @@ CONVERTED = Compiled("half precision", _converted)
 
 
 def converted(x: Array, target: Stored) -> Array:
-    """The array in another dtype."""
+    """The array in another dtype, its dimensions in the order that they have in memory."""
     source = BY_DTYPE.get(x.dtype)
-    if x.ndim == 2 and x.flags.f_contiguous and not x.flags.c_contiguous:
-        return converted(x.T, target).T
+    if x.ndim > 1 and not x.flags.c_contiguous:
+        order = sorted(range(x.ndim), key=lambda d: -x.strides[d])
+        turned = x.transpose(order)
+        if turned.flags.c_contiguous:
+            return converted(turned, target).transpose(sorted(range(x.ndim), key=order.__getitem__))
     if source is not None and source.computed == target.computed == "float" and x.flags.carray:
         out = empty(x.shape, target)
         if CONVERTED.run((source, target), x.size, GRAIN_ELEMENTS, out, x):
@@ -49,3 +53,22 @@ def of_halves(arguments: int, product: Callable[[], Any]) -> Callable[[Any], Any
         return made if made is NotImplemented or made.dtype != np.float32 else converted(made, BY_DTYPE[input.dtype])
 
     return gated(serve, arguments, LEAST, HALVES)  # type: ignore[no-any-return]
+
+
+def in_float32(serve: Callable[..., Any], rounded: int = 1) -> Callable[..., Any]:
+    """A kernel that computes calls on half precision in float32; the first results are rounded, the others stay."""
+
+    def wide(*arguments: Any) -> Any:
+        first = arguments[0]
+        if type(first) is not np.ndarray or first.itemsize != FLOAT16.size or first.dtype not in _DTYPES:
+            return serve(*arguments)
+        dtype = first.dtype
+        given = [converted(a, FLOAT32) if isinstance(a, np.ndarray) and a.dtype in _DTYPES else a for a in arguments]
+        made = serve(*given)
+        if made is NotImplemented:
+            return made
+        if not isinstance(made, tuple):
+            return converted(made, BY_DTYPE[dtype])
+        return (*(converted(a, BY_DTYPE[dtype]) for a in made[:rounded]), *made[rounded:])
+
+    return wide

@@ -14,7 +14,9 @@ from tenfold.dispatch.kernels import kernel
 from tenfold.dispatch.operators import op
 from tenfold.llvm import maths, session as sessions
 from tenfold.llvm.expressions import convert, load, parameter
+from tenfold.llvm.gates import gated
 from tenfold.llvm.kernels.attaching import ACCELERATED
+from tenfold.llvm.kernels.halves import HALVES, LEAST, in_float32
 from tenfold.llvm.products import HEAD
 from tenfold.llvm.programs import GRAIN_ELEMENTS, Compiled, Program, empty, suitable
 from tenfold.llvm.rows import Array as Argument, Rows, largest, length, pick, total
@@ -231,7 +233,7 @@ BENEATH, SERVE, MOST, MEAN_WORD, SUM_WORD, DTYPES, INDEX, LOOPS, WORDS = 0, 1, 2
 NAMES = sys.intern("mean"), sys.intern("sum")
 
 
-def _gate(name: str, serve: Any, program: Compiled) -> None:
+def _gate(name: str, serve: Any, arguments: int, program: Compiled) -> None:
     """Attach a function with a native gate before it."""
 
     def wrapped(beneath: Any) -> Any:
@@ -245,11 +247,12 @@ def _gate(name: str, serve: Any, program: Compiled) -> None:
         for i, stored in enumerate((FLOAT32, FLOAT64)):
             words[DTYPES + i] = id(stored.dtype)
             program.enter((stored,), words, LOOPS + i)
-        return session.native.builtin("loss_gate" if serve is fused_cross_entropy else "loss_grad_gate", words)
+        made = session.native.builtin("loss_gate" if serve is fused_cross_entropy else "loss_grad_gate", words)
+        return gated(in_float32(made), arguments, LEAST, HALVES)(made)
 
     ACCELERATED[name] = serve
     kernel(getattr(op, name), device="cpu", wrap=True, note="floats (N, C), every target a class, nothing special")(wrapped)
 
 
-_gate("fused_cross_entropy", fused_cross_entropy, MEAN)
-_gate("fused_cross_entropy_grad", fused_cross_entropy_grad, GRADIENT_OF_MEAN)
+_gate("fused_cross_entropy", fused_cross_entropy, 6, MEAN)
+_gate("fused_cross_entropy_grad", fused_cross_entropy_grad, 10, GRADIENT_OF_MEAN)

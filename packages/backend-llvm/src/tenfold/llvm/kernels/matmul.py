@@ -12,12 +12,13 @@ from typing import Any
 from tenfold.dispatch.kernels import KERNELS, kernel
 from tenfold.dispatch.operators import op
 from tenfold.dispatch.registration import current_owner
-from tenfold.llvm import large_calls
+from tenfold.llvm import large_calls, matrix_calls
 from tenfold.llvm.gates import gated
 from tenfold.llvm.kernels.attaching import ACCELERATED, lead
 from tenfold.llvm.kernels.halves import of_halves
 from tenfold.llvm.little_products import product_gated
-from tenfold.llvm.storage import FLOAT32, FLOAT64
+from tenfold.llvm.matrix_unit import there
+from tenfold.llvm.storage import BFLOAT16, FLOAT32, FLOAT64
 
 
 def only_ours(*names: str) -> bool:
@@ -49,17 +50,25 @@ def large(name: str, arguments: int) -> Callable[[Any], Any]:
     return gated(serve, arguments, large_calls.LEAST, (FLOAT32, FLOAT64))  # type: ignore[no-any-return]
 
 
+def by_unit(name: str, arguments: int) -> Callable[[Any], Any]:
+    """The kernel of bfloat16 by the processor's matrix unit around the one beneath, if there is such a unit."""
+    if not there():
+        return lambda beneath: beneath
+    return gated(getattr(matrix_calls, name), arguments, 0, (BFLOAT16,))  # type: ignore[no-any-return]
+
+
 def gate(name: str, arguments: int = 2, turned: bool = False) -> Callable[[Any], Any]:
     def wrap(beneath: Any) -> Any:
         lead(name, strided=True)
         below = of_halves(arguments, lambda: made)(beneath)
         planned = large_calls.large_gated(large(name, arguments)(below), arguments, turned)
         made = product_gated(planned, arguments, turned)
-        return made
+        return by_unit(name, arguments)(made)
 
     return wrap
 
 
 attach("mm", (), gate("mm"))
 attach("matmul", ("mm", "bmm"), gate("matmul"))
-attach("addmm", ("mm",), large("addmm", 5))
+attach("bmm", (), by_unit("bmm", 2))
+attach("addmm", ("mm",), lambda beneath: by_unit("addmm", 5)(large("addmm", 5)(beneath)))

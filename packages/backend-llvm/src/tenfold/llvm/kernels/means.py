@@ -133,7 +133,7 @@ def _adaptive_avg_pool_grad(grad: Array, input_shape: Sizes, ndim: int) -> Any:
     return _run(grad, ndim, _even(sizes, grad.shape[grad.ndim - ndim :], True, grad.dtype), True)
 
 
-chosen("avg_pool", _avg_pool, 7, NOTE)
-chosen("avg_pool_grad", _avg_pool_grad, 8, NOTE)
-chosen("adaptive_avg_pool", _adaptive_avg_pool, 2, NOTE)
-chosen("adaptive_avg_pool_grad", _adaptive_avg_pool_grad, 3, NOTE)
+chosen("avg_pool", _avg_pool, 7, NOTE, halves=1)
+chosen("avg_pool_grad", _avg_pool_grad, 8, NOTE, halves=1)
+chosen("adaptive_avg_pool", _adaptive_avg_pool, 2, NOTE, halves=1)
+chosen("adaptive_avg_pool_grad", _adaptive_avg_pool_grad, 3, NOTE, halves=1)

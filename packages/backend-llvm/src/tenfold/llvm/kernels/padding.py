@@ -146,4 +146,4 @@ def border_pad_grad(grad: Array, input_shape: Sizes, widths: Sizes, mode: str) -
 
 chosen("constant_pad", constant_pad, 3, "zeros around floats in one piece or channels last")
 chosen("border_pad", border_pad, 3, "floats in one piece or channels last")
-chosen("border_pad_grad", border_pad_grad, 4, "float32 and float64 in one piece or channels last")
+chosen("border_pad_grad", border_pad_grad, 4, "float32 and float64 in one piece or channels last", halves=1)

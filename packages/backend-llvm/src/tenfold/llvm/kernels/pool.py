@@ -178,7 +178,7 @@ def _max_pool_grad(grad: Array, indices: Array, input_shape: Sizes, ndim: int) -
 
 
 NOTE = "float32 and float64"
-chosen("max_pool", _max_pool, 6, NOTE)
-chosen("max_pool2d", _max_pool2d, 7, NOTE)
-chosen("adaptive_max_pool", _adaptive_max_pool, 2, NOTE)
-chosen("max_pool_grad", _max_pool_grad, 4, NOTE)
+chosen("max_pool", _max_pool, 6, NOTE, halves=1)
+chosen("max_pool2d", _max_pool2d, 7, NOTE, halves=1)
+chosen("adaptive_max_pool", _adaptive_max_pool, 2, NOTE, halves=1)
+chosen("max_pool_grad", _max_pool_grad, 4, NOTE, halves=1)

@@ -11,8 +11,10 @@ import numpy as np
 from tenfold.dispatch.kernels import kernel
 from tenfold.dispatch.operators import op
 from tenfold.llvm import positions, session as sessions
+from tenfold.llvm.gates import gated
 from tenfold.llvm.kernels import scans
-from tenfold.llvm.kernels.attaching import ACCELERATED, chosen, lead
+from tenfold.llvm.kernels.attaching import ACCELERATED, lead
+from tenfold.llvm.kernels.halves import HALVES, LEAST, in_float32
 from tenfold.llvm.programs import Compiled, suitable
 from tenfold.llvm.storage import FLOAT32, FLOAT64, INT64, Stored
 
@@ -113,7 +115,20 @@ for _end, _kind in (("max", "largest"), ("min", "smallest")):
     _along(f"{_end}_dim", partial(with_position, _kind), PAIR, EXTREME, _kind, True)
     _along(f"arg{_end}", partial(position, _kind), POSITIONS, EXTREME, _kind, False)
     lead(f"arg{_end}")
-chosen("topk_pair", topk, 5, f"{NOTE}, at most {MOST_LEADING} of a row that differ")
+
+
+def _leading(beneath: Any) -> Any:
+    """The kernel of a few in order; half precision, of which many numbers are alike, is ordered in float32 beneath it, too."""
+
+    def any_few(*arguments: Any) -> Any:
+        found = topk(*arguments)
+        return beneath(*arguments) if found is NotImplemented else found
+
+    return gated(in_float32(any_few), 5, LEAST, HALVES)(gated(topk, 5)(beneath))
+
+
+ACCELERATED["topk_pair"] = topk
+kernel(op.topk_pair, device="cpu", wrap=True, note=f"{NOTE}, at most {MOST_LEADING} of a row that differ")(_leading)
 for _name, _serve, _kind in (("cumsum", scans.cumsum, "sum"), ("cumprod", scans.cumprod, "product")):
     _along(_name, _serve, LIKE, scans.RUNNING, _kind)
     lead(_name)

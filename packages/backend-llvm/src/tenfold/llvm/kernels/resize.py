@@ -118,7 +118,7 @@ def _adaptive_grad(grad: Array, input_shape: Sizes, ndim: int) -> Any:
     return _each(grad, [(axis, _windows(grad.dtype, True, input_shape[axis], grad.shape[axis])) for axis in axes])
 
 
-chosen("resample", _resample, 6, f"{NOTE}, kinds with weights")
-chosen("resample_grad", _resample_grad, 6, NOTE)
-chosen("adaptive_avg_pool", _adaptive, 2, f"{NOTE}, windows of different lengths")
-chosen("adaptive_avg_pool_grad", _adaptive_grad, 3, NOTE)
+chosen("resample", _resample, 6, f"{NOTE}, kinds with weights", halves=1)
+chosen("resample_grad", _resample_grad, 6, NOTE, halves=1)
+chosen("adaptive_avg_pool", _adaptive, 2, f"{NOTE}, windows of different lengths", halves=1)
+chosen("adaptive_avg_pool_grad", _adaptive_grad, 3, NOTE, halves=1)

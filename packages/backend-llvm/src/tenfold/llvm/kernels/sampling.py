@@ -76,6 +76,6 @@ def fused_grid_sample_grid_grad(grad: Array, input: Array, grid: Array, mode: st
     return out if OF_PLACES.run((how,), *_vectors(input, grid, stored), *given) else NotImplemented
 
 
-chosen("fused_grid_sample", fused_grid_sample, 5, NOTE)
-chosen("fused_grid_sample_input_grad", fused_grid_sample_input_grad, 6, NOTE)
-chosen("fused_grid_sample_grid_grad", fused_grid_sample_grid_grad, 6, NOTE)
+chosen("fused_grid_sample", fused_grid_sample, 5, NOTE, halves=1)
+chosen("fused_grid_sample_input_grad", fused_grid_sample_input_grad, 6, NOTE, halves=1)
+chosen("fused_grid_sample_grid_grad", fused_grid_sample_grid_grad, 6, NOTE, halves=1)

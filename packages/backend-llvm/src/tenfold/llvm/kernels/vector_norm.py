@@ -58,4 +58,4 @@ def _whole(x: Array) -> Any:
         return np.sqrt(np.add.reduce(sums).astype(np.float32)) if done else None
 
 
-chosen("vector_norm", vector_norm, 4, "float32 in one piece, of all elements or along the last dimension")
+chosen("vector_norm", vector_norm, 4, "float32 in one piece, of all elements or along the last dimension", halves=1)

@@ -121,7 +121,7 @@ def in_one_pass(kind: str, input: Tensor, target: Tensor, *others: Tensor | None
         return False
     dtype = input.dtype
     if input._array.__class__ is np.ndarray and (
-        input.numel() < LEAST_ON_CPU.get(kind, math.inf) or dtype.itemsize < 4 or any(other is not None for other in others)
+        input.numel() < LEAST_ON_CPU.get(kind, math.inf) or any(other is not None for other in others)
     ):
         return False
     if not dtype.is_floating_point or not input.numel() or (target.dtype is not dtype and kind in OF_DIFFERENCES):
