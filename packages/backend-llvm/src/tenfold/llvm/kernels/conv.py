@@ -7,14 +7,14 @@ from typing import Any
 
 import numpy as np
 
-from tenfold.llvm import channels
-from tenfold.llvm.convolution import Weights, correlate, input_gradient, weight_gradient
-from tenfold.llvm.formats import Order, in_one_piece, last, order_of, ordered
+from tenfold.llvm import channels, patches
+from tenfold.llvm.convolution import NARROW, Weights, correlate, input_gradient, weight_gradient
+from tenfold.llvm.formats import LAST, Order, channels_first, in_one_piece, last, order_of, ordered
 from tenfold.llvm.kernels.attaching import chosen
 from tenfold.llvm.large_calls import affine, dot
 from tenfold.llvm.planes import Window, forward
 from tenfold.llvm.programs import suitable
-from tenfold.llvm.storage import FLOAT32, FLOAT64
+from tenfold.llvm.storage import BY_DTYPE, FLOAT32, FLOAT64
 from tenfold.settings.threads import get_num_threads
 
 Array = np.ndarray[Any, Any]
@@ -97,25 +97,55 @@ def _forward(
     rows = _rows(groups, transposed, kernel, padding, taken, weight) if order else None
     if rows and input.size and weight.size:
         return _images(affine(rows[0], rows[1], bias), taken.shape[2:])
-    pieces = _pieces(len(kernel) + 2, input, weight)
-    if pieces is None:
-        return NotImplemented
-    input, weight = pieces
     inputs = input.shape[2:]
     if transposed:
         steps = zip(inputs, kernel, stride, padding, dilation, output_padding, strict=True)
         wide = tuple((i - 1) * s - 2 * p + d * (k - 1) + o + 1 for i, k, s, p, d, o in steps)
         window = Window(kernel, tuple(stride), tuple(padding), tuple(dilation), wide, inputs)
+    else:
+        steps = zip(inputs, kernel, stride, padding, dilation, strict=True)
+        outputs = tuple((i + 2 * p - d * (k - 1) - 1) // s + 1 for i, k, s, p, d in steps)
+        if min(outputs) < 1:
+            return NotImplemented
+        window = Window(kernel, tuple(stride), tuple(padding), tuple(dilation), inputs, outputs)
+    made = _by_pixels(input, weight, bias, window, groups, transposed) if order else None
+    if made is not None:
+        return made
+    pieces = _pieces(len(kernel) + 2, input, weight)
+    if pieces is None:
+        return NotImplemented
+    input, weight = pieces
+    if transposed:
         out = _input_gradient(input, weight, window, groups)
         if out is not None and bias is not None:
             out += bias.reshape(-1, *[1] * len(kernel))
         return _result(out, order)
-    steps = zip(inputs, kernel, stride, padding, dilation, strict=True)
-    outputs = tuple((i + 2 * p - d * (k - 1) - 1) // s + 1 for i, k, s, p, d in steps)
-    if min(outputs) < 1:
-        return NotImplemented
-    window = Window(kernel, tuple(stride), tuple(padding), tuple(dilation), inputs, outputs)
     return _result(_correlate(input, weight, bias, window, groups), order)
+
+
+def _last(n: int, groups: int, *arrays: Any) -> tuple[Array, ...] | None:
+    """Images and weights of n dimensions with their channels last in one piece, where patches.py may serve them."""
+    if groups > 1 or any(type(a) is not np.ndarray or a.ndim != n or not a.size or a.dtype not in DTYPES for a in arrays):
+        return None
+    pieces = tuple(in_one_piece(a.transpose(LAST[n])) for a in arrays)
+    return pieces if suitable(*pieces) else None
+
+
+def _by_pixels(x: Array, weight: Array, bias: Array | None, window: Window, groups: int, back: bool) -> Array | None:
+    """The convolution, or the gradient of its images, channels last; None where images are turned instead."""
+    outer, inner = weight.shape[:2]
+    stored = BY_DTYPE.get(x.dtype)
+    if groups > 1 or stored is None or min(window.inputs) < 1:
+        return None
+    if not patches.serves(outer if back else inner, inner if back else outer, len(x), window, stored):
+        return None
+    found = _last(weight.ndim, groups, x, weight)
+    if found is None:
+        return None
+    made = patches.input_gradient(*found, window) if back else patches.correlate(*found, bias, window)
+    if made is not None and back and bias is not None:
+        made += bias
+    return None if made is None else channels_first(made)
 
 
 def _correlate(x: Array, weight: Array, bias: Array | None, window: Window, groups: int) -> Array | None:
@@ -180,6 +210,9 @@ def _for_input(
     rows = _rows(groups, transposed, weight.shape[2:], padding, grad, weight) if order and prod(stride) == 1 else None
     if rows and grad.size and weight.size:
         return _images(dot(*rows), grad.shape[2:])
+    made = _by_pixels(grad, weight, None, window, groups, not transposed) if order else None
+    if made is not None:
+        return made
     pieces = _pieces(n, grad, weight)
     if pieces is None:
         return NotImplemented
@@ -215,6 +248,10 @@ def _for_weight(
     rows = _rows(groups, transposed, window.kernel, padding, grad, taken) if order else None
     if rows and grad.size and input.size:
         return ordered(dot(rows[0].T, rows[1]).reshape(weight_shape), order)
+    turned = _last(len(weight_shape), groups, wide, narrow) if order and narrow.shape[1] >= NARROW else None
+    made = patches.weight_gradient(*turned, window) if turned else None
+    if made is not None:
+        return channels_first(made)
     pieces = _pieces(len(weight_shape), wide, narrow)
     if pieces is None:
         return NotImplemented
