@@ -37,6 +37,10 @@ def serves(inner: int, outer: int, images: int, window: Window, stored: Stored) 
     return small or not filtered or (window.kernel, window.stride, window.dilation) != ((3, 3), (1, 1), (1, 1))
 
 
+_read = lru_cache(maxsize=512)(forward)
+_phase = lru_cache(maxsize=512)(backward)
+
+
 class Places(NamedTuple):
     """Where numbers lie in images (N, *lengths, C) with zeros around, in bytes."""
 
@@ -157,7 +161,7 @@ def correlate(x: Array, weight: Array, bias: Array | None, window: Window) -> Ar
     """The convolution (N, *outputs, O) of images (N, *inputs, C) with weights (O, *kernel, C), all in one piece."""
     outer = len(weight)
     tile = panel_tile(BY_DTYPE[x.dtype], outer)
-    return _gathered(x, _turned_strips(weight.reshape(outer, -1), tile), bias, forward(window), tile, outer, False)
+    return _gathered(x, _turned_strips(weight.reshape(outer, -1), tile), bias, _read(window), tile, outer, False)
 
 
 def input_gradient(grad: Array, weight: Array, window: Window) -> Array | None:
@@ -167,7 +171,7 @@ def input_gradient(grad: Array, weight: Array, window: Window) -> Array | None:
     single = prod(window.stride) == 1
     out = None if single else empty((len(grad), *window.inputs, channels), tile.stored)
     for phase in np.ndindex(*[min(s, i) for s, i in zip(window.stride, window.inputs, strict=True)]):
-        met, reading = backward(window, phase)
+        met, reading = _phase(window, phase)
         target = (slice(None), *[slice(p, None, s) for p, s in zip(phase, window.stride, strict=True)])
         if reading is None:
             assert out is not None
@@ -184,7 +188,7 @@ def input_gradient(grad: Array, weight: Array, window: Window) -> Array | None:
 def weight_gradient(x: Array, grad: Array, window: Window) -> Array | None:
     """The gradient (O, *kernel, C) of the weights, from images and the gradient (N, *outputs, O) of the result."""
     outer, channels, stored = grad.shape[-1], x.shape[-1], BY_DTYPE[x.dtype]
-    reading = forward(window)
+    reading = _read(window)
     tile = panel_tile(stored, outer)
     places, taps = _places(reading, channels, stored.size, False), _filled(reading, channels, stored.size)
     count, groups, pixels, many = -(-outer // tile.width), len(taps) // GROUP, len(places.pixels), len(places.taps)

@@ -395,6 +395,13 @@ compare:
   %compared = tail call ptr @places_path(ptr @later_equal_path, ptr %words, ptr %function, ptr %args, i64 %nargsf, ptr %names)
   ret ptr %compared
 scatter_it:
+  %is_quick = icmp eq i64 %kind, 42
+  br i1 %is_quick, label %in_python, label %share_or_scatter
+in_python:
+  %quick = call ptr @pointer(ptr %words, i64 36)
+  %quickly = tail call ptr @quick_call(ptr %quick, ptr %function, ptr %args, i64 %nargsf, ptr %names)
+  ret ptr %quickly
+share_or_scatter:
   %shares = icmp eq i64 %kind, 41
   br i1 %shares, label %share, label %scatter_now
 share:
