@@ -5,6 +5,7 @@ They say the same as those, for tensors of the CPU of positions (int64) only; ma
 
 from __future__ import annotations
 
+from math import prod
 from typing import Any
 
 import numpy as np
@@ -14,12 +15,15 @@ from tenfold.dispatch.inplace import repeats
 from tenfold.dispatch.operators import op
 from tenfold.dispatch.runtime import RUNTIME, STATE
 from tenfold.tensor.storage import Storage
-from tenfold.tensor.tensor import Tensor
+from tenfold.tensor.tensor import Tensor, wrap
 
-INT64 = np.dtype(np.int64)
+INT64, BOOL = np.dtype(np.int64), np.dtype(np.bool_)
+_INTS = {int}
+_ENDLESS = (float("inf"), float("-inf"))
 ALL = slice(None)
 _index: Any = op.index.fn
 _getitem: Any = op.getitem.fn
+_view: Any = op.view.fn
 
 
 def _split(given: Any, dims: int) -> tuple[list[Any] | None, list[Any]] | None:
@@ -56,6 +60,10 @@ def _split(given: Any, dims: int) -> tuple[list[Any] | None, list[Any]] | None:
             else:
                 plain = False
                 basic.append(int(item._array))
+        elif kind is list and item and set(map(type, item)) == _INTS:
+            used += 1
+            basic.append(ALL)
+            places.append(wrap(np.array(item), CPU))
         else:
             return None
     if used > dims:
@@ -97,6 +105,8 @@ def write(self: Any, given: Any, value: Any) -> Any:
         shared, value = value._storage is storage and storage is not None, value._array
     elif (kind is not float and kind is not int) or not _fits(value, array.dtype.kind):
         return NotImplemented
+    if type(given) is Tensor and given._array.dtype is BOOL:
+        return _write_where(self, given, value) if kind is not Tensor else NotImplemented
     found = _split(given, array.ndim)
     if found is None:
         return NotImplemented
@@ -114,10 +124,37 @@ def write(self: Any, given: Any, value: Any) -> Any:
             target[...] = value
     except (IndexError, TypeError, ValueError, OverflowError):  # in the words of the ordinary path
         return NotImplemented
-    if storage is None:
-        storage = self._storage = Storage(array, CPU)
-    storage.version += 1
+    _note_write(self)
     return None
+
+
+def _write_where(self: Any, mask: Any, value: float) -> Any:
+    """A number where a mask holds."""
+    array, holds = self._array, mask._array
+    if mask._key is not CPU or not holds.ndim or holds.shape != array.shape[: holds.ndim] or array.dtype is BOOL:
+        return NotImplemented
+    array[holds] = value
+    _note_write(self)
+    return None
+
+
+def _note_write(tensor: Any) -> None:
+    storage = tensor._storage
+    if storage is None:
+        storage = tensor._storage = Storage(tensor._array, CPU)
+    storage.version += 1
+
+
+def flatten(input: Any, start_dim: Any = 0, end_dim: Any = -1) -> Any:
+    """Dimensions merged into one, of a tensor that lies row by row."""
+    if input._key is not CPU or type(start_dim) is not int or type(end_dim) is not int:
+        return NotImplemented
+    array = input._array
+    first, last = start_dim + (start_dim < 0) * array.ndim, end_dim + (end_dim < 0) * array.ndim
+    if not 0 <= first < last < array.ndim or not array.flags.c_contiguous:
+        return NotImplemented
+    shape = array.shape
+    return _view(input, (*shape[:first], prod(shape[first : last + 1]), *shape[last + 1 :]))
 
 
 def _may_be_written(tensor: Any) -> bool:
@@ -139,4 +176,4 @@ def _same(a: Any, b: Any) -> bool:
 
 def _fits(value: float, kind: str) -> bool:
     """Whether a number can be assigned to an array of a kind of dtype, whatever its width."""
-    return -3e38 < value < 3e38 if kind == "f" else kind == "i" and type(value) is int and -128 <= value <= 127
+    return -3e38 < value < 3e38 or value in _ENDLESS if kind == "f" else kind == "i" and type(value) is int and -128 <= value <= 127

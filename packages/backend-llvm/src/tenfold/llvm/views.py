@@ -13,7 +13,7 @@ import numpy as np
 from tenfold.dispatch.operators import op
 from tenfold.dispatch.runtime import RUNTIME
 from tenfold.llvm.quick_factories import FACTORIES
-from tenfold.llvm.quick_subscripts import read, write
+from tenfold.llvm.quick_subscripts import flatten, read, write
 from tenfold.llvm.slots import places
 from tenfold.tensor.storage import Storage
 
@@ -73,7 +73,7 @@ class Viewer:
             yield getattr(op, name).fn, self.words(getattr(op, name), kind, None)
 
         yield vars(RUNTIME["Tensor"])["__setitem__"], self.quick(write)
-        for name, function in FACTORIES.items():
+        for name, function in (FACTORIES | {"flatten": flatten}).items():
             yield getattr(op, name).fn, self.quick(function)
 
     def quick(self, function: FunctionType, words: Any = None) -> Any:
