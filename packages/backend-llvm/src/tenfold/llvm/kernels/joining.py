@@ -9,6 +9,7 @@ import numpy as np
 from tenfold.dispatch.kernels import kernel
 from tenfold.dispatch.operators import op
 from tenfold.llvm import session as sessions
+from tenfold.llvm.formats import LAST, channels_first, channels_last
 from tenfold.llvm.kernels.attaching import lead
 from tenfold.llvm.memory import CACHED_FROM
 from tenfold.llvm.storage import BFLOAT16, BOOL, FLOAT16, FLOAT32, FLOAT64, INT64
@@ -23,10 +24,33 @@ MOST_BYTES = 1 << 16  # of a result that one thread copies under the interpreter
 BENEATH, CACHED, MOST, FIRST_DTYPE, FIRST_SIZE, WORDS = 0, 3, 4, 8, 16, 24
 
 
+def _with_channels_last(beneath: Any) -> Any:
+    """Images that lie channels last are joined there, in runs of their channels."""
+
+    def join(tensors: Any, dim: Any = 0) -> Any:
+        first = tensors[0]
+        if type(dim) is int and first.ndim in LAST and not first.flags.c_contiguous:
+            moved = [channels_last(x) for x in tensors if x.ndim in LAST and x.dtype is first.dtype]
+            if len(moved) == len(tensors) and all(m is not None and m.ndim == first.ndim for m in moved):
+                axis = LAST[first.ndim].index(dim % first.ndim) if -first.ndim <= dim < first.ndim else None
+                if axis is not None and all(_meet(m.shape, moved[0].shape, axis) for m in moved):
+                    return channels_first(np.concatenate(moved, axis))
+        return beneath(tensors, dim)
+
+    join.__module__ = getattr(beneath, "__module__", __name__)
+    return join
+
+
+def _meet(a: tuple[int, ...], b: tuple[int, ...], axis: int) -> bool:
+    """Whether shapes differ at one dimension at most."""
+    return a[:axis] == b[:axis] and a[axis + 1 :] == b[axis + 1 :]
+
+
 def cat(beneath: Any) -> Any:
     session = sessions.session()
     if session is None:
         return beneath
+    beneath = _with_channels_last(beneath)
     words = np.zeros(WORDS, np.int64)
     session.native.keep.append((words, beneath))
     words[BENEATH], words[CACHED], words[MOST] = id(beneath), CACHED_FROM, MOST_BYTES
