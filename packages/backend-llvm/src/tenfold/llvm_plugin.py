@@ -20,7 +20,7 @@ MODULES = {
     "attention": ("attention",),
     "conv": ("conv",),
     "pool": ("pool", "resize", "means"),
-    "resize": ("resize", "sampling"),
+    "resize": ("resize", "sampling", "shuffling"),
     "loss": ("loss", "nll", "differences", "ctc", "entropies"),
     "backward": ("backward",),
     "optim": ("optim",),

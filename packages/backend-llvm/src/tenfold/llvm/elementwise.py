@@ -284,7 +284,7 @@ def _alike(arrays: list[Array]) -> bool:
 def _order(arrays: list[Array]) -> Order | None:
     """The order of the dimensions, from the outermost on, in which arrays of one shape lie in one piece, where not row by row."""
     first = arrays[0]
-    if first.flags.c_contiguous or any(a.shape != first.shape or a.strides != first.strides for a in arrays[1:] if a.itemsize == first.itemsize):
+    if first.flags.c_contiguous or any(a.shape != first.shape for a in arrays):
         return None
     order = tuple(sorted(range(first.ndim), key=lambda d: -first.strides[d]))
     turned = first.transpose(order)

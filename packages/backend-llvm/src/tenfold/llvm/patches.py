@@ -1,7 +1,7 @@
-"""Convolutions of images that lie channels last, and their gradients, by products of gathered numbers: nothing is turned on the way.
+"""Convolutions of images that lie channels last, and their gradients, by products of gathered numbers: nothing is turned.
 
-A window's elements lie in short runs there. Tables say where each pixel's window begins and how far its elements are from that, so
-that the elements are read where they are, and results come in the order that they are to have.
+A window's elements lie in short runs there. Tables say where each pixel's window begins and how far its elements are from
+that, so that the elements are read where they are, and results come in the order that they are to have.
 """
 
 from __future__ import annotations
@@ -126,7 +126,9 @@ def _turned_strips(matrix: Array, tile: Tile) -> Array | None:
     return made if TRANSPOSITION.run((tile,), count, max(1, WORK // size), matrix, made, *sizes) else None
 
 
-def _gathered(x: Array, strips: Array | None, bias: Array | None, reading: Reading, tile: Tile, outer: int, first: bool) -> Array | None:
+def _gathered(
+    x: Array, strips: Array | None, bias: Array | None, reading: Reading, tile: Tile, outer: int, first: bool
+) -> Array | None:
     """(N, *outputs, outer): of every pixel the products of its window's elements with the strips, and the bias."""
     N, channels, stored = len(x), x.shape[-1], tile.stored
     if strips is None:
@@ -166,7 +168,7 @@ def correlate(x: Array, weight: Array, bias: Array | None, window: Window) -> Ar
 
 def input_gradient(grad: Array, weight: Array, window: Window) -> Array | None:
     """The gradient (N, *inputs, C) of the images: for each phase of the stride a convolution with the taps that meet it."""
-    outer, channels = grad.shape[-1], weight.shape[-1]
+    channels = weight.shape[-1]
     tile = panel_tile(BY_DTYPE[grad.dtype], channels)
     single = prod(window.stride) == 1
     out = None if single else empty((len(grad), *window.inputs, channels), tile.stored)
@@ -200,7 +202,9 @@ def weight_gradient(x: Array, grad: Array, window: Window) -> Array | None:
         strips = _strips(grad[n : n + images].reshape(-1, outer), tile)
         steps = _of_images(reading, channels, stored.size, False, len(part))
         grain = max(1, WORK // (GROUP * len(part) * pixels * tile.width))
-        if not BY_PLACE.run((tile,), count * groups, grain, part, strips, out, taps, steps, many, len(part) * pixels, groups, count, 0):
+        if not BY_PLACE.run(
+            (tile,), count * groups, grain, part, strips, out, taps, steps, many, len(part) * pixels, groups, count, 0
+        ):
             return None
     made = turned(out[None], outer, many)
     return None if made is None else made.reshape(outer, *window.kernel, channels)

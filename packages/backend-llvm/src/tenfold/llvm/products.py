@@ -196,7 +196,7 @@ def _spread_out(f: Function, v: Vectors, tile: Tile, cells: str, count: str, cha
                 v.store_first(column, v.place(target, f.mul(pixels, k)), here)
 
 
-def by_place(tile: Tile, run: Run = Run()) -> str:  # noqa: B008 - it is frozen
+def by_place(tile: Tile, run: Run = Run()) -> str:
     """Items are (group of channels, panel, group of places), the last fastest; adds to what `out` holds, (…, place, channel).
 
     Context: x, panels of weights, out, places, steps; numbers of places, of steps, of groups of places and of panels; bytes from

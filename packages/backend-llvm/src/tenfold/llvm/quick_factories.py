@@ -20,7 +20,7 @@ FEW = 32  # drawn ones
 WIDE = 1 << 28  # ranges that take more than a word of 32 bits
 FARTHEST = 1 << 62
 SMALL = range(-256, 257)  # which float32 holds
-_KINDS = {float: FLOAT32, int: INT64, bool: BOOL}
+_KINDS: dict[Any, Any] = {float: FLOAT32, int: INT64, bool: BOOL}
 
 
 def _usual(device: Any = None) -> bool:

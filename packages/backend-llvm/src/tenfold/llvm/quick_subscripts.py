@@ -1,6 +1,7 @@
-"""`x[...]` and `x[...] = value` with tensors of positions among ints and slices, before tenfold-core's own functions look at them.
+"""`x[...]` and `x[...] = value` with tensors of positions among ints and slices, before tenfold-core's functions look at them.
 
-They say the same as those, for tensors of the CPU of positions (int64) only; masks, lists, arrays and what is wrong is left to them.
+They say the same as those, for tensors of the CPU, positions (int64) and lists of ints; other masks than those that a number is
+written under, arrays and what is wrong is left to those.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ import numpy as np
 from tenfold.dispatch.devices import CPU
 from tenfold.dispatch.inplace import repeats
 from tenfold.dispatch.operators import op
-from tenfold.dispatch.runtime import RUNTIME, STATE
+from tenfold.dispatch.runtime import STATE
 from tenfold.tensor.storage import Storage
 from tenfold.tensor.tensor import Tensor, wrap
 
@@ -52,20 +53,17 @@ def _split(given: Any, dims: int) -> tuple[list[Any] | None, list[Any]] | None:
                 return None
             dots = len(places)
             basic.append(item)
-        elif kind is Tensor and item._key is CPU and item._array.dtype is INT64:
+        else:
+            place = _place(item)
+            if place is None:
+                return None
             used += 1
-            if item._array.ndim:
+            if type(place) is Tensor:
                 basic.append(ALL)
-                places.append(item)
+                places.append(place)
             else:
                 plain = False
-                basic.append(int(item._array))
-        elif kind is list and item and set(map(type, item)) == _INTS:
-            used += 1
-            basic.append(ALL)
-            places.append(wrap(np.array(item), CPU))
-        else:
-            return None
+                basic.append(place)
     if used > dims:
         return None
     if dots >= 0:
@@ -73,6 +71,16 @@ def _split(given: Any, dims: int) -> tuple[list[Any] | None, list[Any]] | None:
     while places and places[-1] is None:
         places.pop()
     return None if plain else basic, places
+
+
+def _place(item: Any) -> Any:
+    """A tensor of positions, an int for one of no dimensions; None for anything else."""
+    kind = type(item)
+    if kind is Tensor and item._key is CPU and item._array.dtype is INT64:
+        return item if item._array.ndim else int(item._array)
+    if kind is list and item and set(map(type, item)) == _INTS:
+        return wrap(np.array(item), CPU)
+    return None
 
 
 def read(self: Any, given: Any) -> Any:
@@ -176,4 +184,6 @@ def _same(a: Any, b: Any) -> bool:
 
 def _fits(value: float, kind: str) -> bool:
     """Whether a number can be assigned to an array of a kind of dtype, whatever its width."""
-    return -3e38 < value < 3e38 or value in _ENDLESS if kind == "f" else kind == "i" and type(value) is int and -128 <= value <= 127
+    return (
+        -3e38 < value < 3e38 or value in _ENDLESS if kind == "f" else kind == "i" and type(value) is int and -128 <= value <= 127
+    )

@@ -76,7 +76,7 @@ class Viewer:
         for name, function in (FACTORIES | {"flatten": flatten}).items():
             yield getattr(op, name).fn, self.quick(function)
 
-    def quick(self, function: FunctionType, words: Any = None) -> Any:
+    def quick(self, function: Any, words: Any = None) -> Any:
         """Words by which a function in Python is asked first; `words`: where native code leaves a call to it."""
         if words is None:
             words = np.zeros(WORDS, np.int64)

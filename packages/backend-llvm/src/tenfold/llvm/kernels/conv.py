@@ -69,6 +69,17 @@ def _images(rows: Array, sizes: Sizes) -> Array:
     return np.moveaxis(rows.reshape(-1, *sizes, rows.shape[1]), -1, 1)
 
 
+def _window(inputs: Sizes, kernel: Sizes, stride: Sizes, padding: Sizes, dilation: Sizes, beyond: Sizes | None) -> Window | None:
+    """The window of a convolution, or of the one whose images' gradient a transposed convolution is (`beyond`: its padding)."""
+    given = tuple(stride), tuple(padding), tuple(dilation)
+    if beyond is not None:
+        steps = zip(inputs, kernel, *given, beyond, strict=True)
+        wide = tuple((i - 1) * s - 2 * p + d * (k - 1) + o + 1 for i, k, s, p, d, o in steps)
+        return Window(kernel, *given, wide, inputs)
+    outputs = tuple((i + 2 * p - d * (k - 1) - 1) // s + 1 for i, k, s, p, d in zip(inputs, kernel, *given, strict=True))
+    return Window(kernel, *given, inputs, outputs) if min(outputs) > 0 else None
+
+
 def _forward(
     input: Array,
     weight: Array,
@@ -97,17 +108,9 @@ def _forward(
     rows = _rows(groups, transposed, kernel, padding, taken, weight) if order else None
     if rows and input.size and weight.size:
         return _images(affine(rows[0], rows[1], bias), taken.shape[2:])
-    inputs = input.shape[2:]
-    if transposed:
-        steps = zip(inputs, kernel, stride, padding, dilation, output_padding, strict=True)
-        wide = tuple((i - 1) * s - 2 * p + d * (k - 1) + o + 1 for i, k, s, p, d, o in steps)
-        window = Window(kernel, tuple(stride), tuple(padding), tuple(dilation), wide, inputs)
-    else:
-        steps = zip(inputs, kernel, stride, padding, dilation, strict=True)
-        outputs = tuple((i + 2 * p - d * (k - 1) - 1) // s + 1 for i, k, s, p, d in steps)
-        if min(outputs) < 1:
-            return NotImplemented
-        window = Window(kernel, tuple(stride), tuple(padding), tuple(dilation), inputs, outputs)
+    window = _window(input.shape[2:], kernel, stride, padding, dilation, output_padding if transposed else None)
+    if window is None:
+        return NotImplemented
     made = _by_pixels(input, weight, bias, window, groups, transposed) if order else None
     if made is not None:
         return made
@@ -123,11 +126,11 @@ def _forward(
     return _result(_correlate(input, weight, bias, window, groups), order)
 
 
-def _last(n: int, groups: int, *arrays: Any) -> tuple[Array, ...] | None:
+def _last(n: int, groups: int, *arrays: Any) -> list[Any] | None:
     """Images and weights of n dimensions with their channels last in one piece, where patches.py may serve them."""
     if groups > 1 or any(type(a) is not np.ndarray or a.ndim != n or not a.size or a.dtype not in DTYPES for a in arrays):
         return None
-    pieces = tuple(in_one_piece(a.transpose(LAST[n])) for a in arrays)
+    pieces = [in_one_piece(a.transpose(LAST[n])) for a in arrays]
     return pieces if suitable(*pieces) else None
 
 
@@ -142,7 +145,8 @@ def _by_pixels(x: Array, weight: Array, bias: Array | None, window: Window, grou
     found = _last(weight.ndim, groups, x, weight)
     if found is None:
         return None
-    made = patches.input_gradient(*found, window) if back else patches.correlate(*found, bias, window)
+    images, weights = found
+    made = patches.input_gradient(images, weights, window) if back else patches.correlate(images, weights, bias, window)
     if made is not None and back and bias is not None:
         made += bias
     return None if made is None else channels_first(made)
@@ -249,7 +253,7 @@ def _for_weight(
     if rows and grad.size and input.size:
         return ordered(dot(rows[0].T, rows[1]).reshape(weight_shape), order)
     turned = _last(len(weight_shape), groups, wide, narrow) if order and narrow.shape[1] >= NARROW else None
-    made = patches.weight_gradient(*turned, window) if turned else None
+    made = patches.weight_gradient(turned[0], turned[1], window) if turned else None
     if made is not None:
         return channels_first(made)
     pieces = _pieces(len(weight_shape), wide, narrow)

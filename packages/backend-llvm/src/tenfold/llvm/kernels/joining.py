@@ -14,6 +14,7 @@ from tenfold.llvm.kernels.attaching import lead
 from tenfold.llvm.memory import CACHED_FROM
 from tenfold.llvm.storage import BFLOAT16, BOOL, FLOAT16, FLOAT32, FLOAT64, INT64
 
+Array = np.ndarray[Any, Any]
 DTYPES = (
     *(stored.dtype for stored in (FLOAT32, FLOAT64, FLOAT16, BFLOAT16, BOOL, INT64)),
     np.dtype(np.int32),
@@ -24,18 +25,28 @@ MOST_BYTES = 1 << 16  # of a result that one thread copies under the interpreter
 BENEATH, CACHED, MOST, FIRST_DTYPE, FIRST_SIZE, WORDS = 0, 3, 4, 8, 16, 24
 
 
+def _joined_last(tensors: Any, dim: Any) -> Any:
+    """Images joined where all lie channels last, in runs of their channels; None for others."""
+    first = tensors[0]
+    n = first.ndim
+    if type(dim) is not int or n not in LAST or first.flags.c_contiguous or not -n <= dim < n:
+        return None
+    axis = LAST[n].index(dim % n)
+    moved: list[Array] = []
+    for x in tensors:
+        last = channels_last(x) if x.ndim == n and x.dtype is first.dtype else None
+        if last is None or not _meet(last.shape, (moved or [last])[0].shape, axis):
+            return None
+        moved.append(last)
+    return channels_first(np.concatenate(moved, axis))
+
+
 def _with_channels_last(beneath: Any) -> Any:
     """Images that lie channels last are joined there, in runs of their channels."""
 
     def join(tensors: Any, dim: Any = 0) -> Any:
-        first = tensors[0]
-        if type(dim) is int and first.ndim in LAST and not first.flags.c_contiguous:
-            moved = [channels_last(x) for x in tensors if x.ndim in LAST and x.dtype is first.dtype]
-            if len(moved) == len(tensors) and all(m is not None and m.ndim == first.ndim for m in moved):
-                axis = LAST[first.ndim].index(dim % first.ndim) if -first.ndim <= dim < first.ndim else None
-                if axis is not None and all(_meet(m.shape, moved[0].shape, axis) for m in moved):
-                    return channels_first(np.concatenate(moved, axis))
-        return beneath(tensors, dim)
+        found = _joined_last(tensors, dim) if tensors else None
+        return beneath(tensors, dim) if found is None else found
 
     join.__module__ = getattr(beneath, "__module__", __name__)
     return join
