@@ -40,7 +40,7 @@ SYMBOLS = (
     "PyType_GenericAlloc", "PyDict_GetItemWithError", "PyObject_GetAttr", "PyLong_FromSsize_t", "PyFloat_FromDouble",
     "PyIter_Next", "PySlice_Unpack", "PySlice_AdjustIndices", "PyWeakref_NewRef", "PyDict_New", "PyDict_SetItem",
     "PyMem_RawMalloc", "PyMem_RawCalloc", "PyMem_RawRealloc", "PyMem_RawFree", "PyList_SetSlice", "PySequence_Tuple",
-    "PyObject_VectorcallMethod",
+    "PyObject_VectorcallMethod", "PyErr_ExceptionMatches",
 )  # fmt: skip
 NO_GRADIENT = 1  # in the place of a rule's name
 # The words of a function, as native/paths.ll reads them.

@@ -356,10 +356,10 @@ def _full_gradient(x: Array, grad: Array, plane: Plane, groups: int, threads: in
             )
         ):
             return None
-    return _turned(out, outer, taps)
+    return turned(out, outer, taps)
 
 
-def _turned(panels: Array, outer: int, taps: int) -> Array | None:
+def turned(panels: Array, outer: int, taps: int) -> Array | None:
     """(groups, panels, taps and more, columns) as (groups * outer, taps)."""
     groups, count, filled, wide = panels.shape
     made = np.empty((groups * outer, taps), panels.dtype)

@@ -21,6 +21,7 @@ from tenfold.llvm.storage import BOOL, BY_DTYPE, FLOATING, Stored
 
 Formula = Callable[..., Expr | Cases]
 Array = np.ndarray[Any, Any]
+Order = tuple[int, ...]
 
 # The words of a gate, as native/calls.ll reads them.
 BENEATH, SERVE, ARGUMENTS, LEAST, SERVE_LEAST, GRAIN, COMPILE_LEAST, SMALL_CALLS = range(8)
@@ -192,6 +193,14 @@ class Operator:
         session = sessions.session()
         assert session is not None
         result = BOOL if self.bool_result else stored
+        order = _order(arrays)
+        if order is not None:
+            back = tuple(np.argsort(order))
+            turned = [a.transpose(order) for a in arrays]
+            into = out.transpose(order) if type(out) is np.ndarray and out.ndim == len(order) else out
+            if _alike(turned) and (out is None or _takes(into, turned, result)):
+                made = self._run(stored, turned, numbers, given, into)
+                return made if made is NotImplemented else made.transpose(back) if out is None else out
         if _alike(arrays) and (out is None or _takes(out, arrays, result)):
             address = self.loop(stored, numbers, None)
             if not address:
@@ -270,6 +279,23 @@ def gate_words(
 def _alike(arrays: list[Array]) -> bool:
     """Whether all lie in one piece, in one shape."""
     return all(a.flags.c_contiguous and a.shape == arrays[0].shape for a in arrays)
+
+
+def _order(arrays: list[Array]) -> Order | None:
+    """The order of the dimensions, from the outermost on, in which arrays of one shape lie in one piece, where not row by row."""
+    first = arrays[0]
+    if first.flags.c_contiguous or any(a.shape != first.shape for a in arrays):
+        return None
+    order = tuple(sorted(range(first.ndim), key=lambda d: -first.strides[d]))
+    turned = first.transpose(order)
+    if not turned.flags.c_contiguous:
+        return None
+    step = first.itemsize
+    for n, stride in zip(reversed(turned.shape), reversed(turned.strides), strict=True):
+        if stride != step:  # of a dimension of one place, which lies as it happens to
+            return None
+        step *= n
+    return order
 
 
 def _takes(out: Any, arrays: list[Array], result: Stored) -> bool:

@@ -196,7 +196,7 @@ def _spread_out(f: Function, v: Vectors, tile: Tile, cells: str, count: str, cha
                 v.store_first(column, v.place(target, f.mul(pixels, k)), here)
 
 
-def by_place(tile: Tile) -> str:
+def by_place(tile: Tile, run: Run = Run()) -> str:
     """Items are (group of channels, panel, group of places), the last fastest; adds to what `out` holds, (…, place, channel).
 
     Context: x, panels of weights, out, places, steps; numbers of places, of steps, of groups of places and of panels; bytes from
@@ -221,9 +221,9 @@ def by_place(tile: Tile) -> str:
         def do(step: str, many: str, row: str, t: str) -> None:
             there = f.at(places, f.add(first, t), "i64")
             cells = v.place(target, f.mul(t, tile.width))
-            _gathered(f, v, tile, plane, there, f.at(steps, step, "i64"), many, v.place(weights, row), cells, Run())
+            _gathered(f, v, tile, plane, there, f.at(steps, step, "i64"), many, v.place(weights, row), cells, run)
 
-        _in_depths(f, v, tile, Run(), pixels, count, do)
+        _in_depths(f, v, tile, run, pixels, count, do)
     return module(f, v)
 
 

@@ -12,11 +12,13 @@ import numpy as np
 
 from tenfold.dispatch.operators import op
 from tenfold.dispatch.runtime import RUNTIME
+from tenfold.llvm.quick_factories import FACTORIES
+from tenfold.llvm.quick_subscripts import flatten, read, write
 from tenfold.llvm.slots import places
 from tenfold.tensor.storage import Storage
 
 # The words of a function, as native/views.ll reads them.
-KERNELS, GRADIENT, KIND, LAST, GOOD, OTHERS, WORDS = 2, 4, 32, 33, 34, 35, 36
+KERNELS, GRADIENT, KIND, LAST, GOOD, OTHERS, QUICK, WORDS = 2, 4, 32, 33, 34, 35, 36, 37
 KINDS = {"getitem": 16, "view": 17, "transpose": 18, "unsqueeze": 19, "permute": 20, "select": 22}
 # Composites that are a view of these where they have no kernel of their own.
 COMPOSITES = {"reshape": ("view", 17), "t": ("transpose", 21)}
@@ -25,6 +27,7 @@ SCATTERS = {"scatter": ("scatter_set", 32), "scatter_add": ("scatter_add", 34), 
 IN_PLACE = 1
 # Functions with a file of their own: native/comparing.ll, native/sharing.ll.
 ALONE = {"equal": 40, "from_numpy": 41}
+FIRST = 42  # native/quick.ll
 OWN = ("tenfold.cpu.view", "tenfold.cpu.indexing")  # the modules whose kernels native/views.ll stands for
 FIELDS = ("array", "key", "lent", "listing", "marked", "noting", "unlisted", "views")
 
@@ -49,6 +52,7 @@ class Viewer:
             words = self.words(getattr(op, name), kind, f"attach_{name}")
             yield getattr(op, name).fn, words
             if name == "getitem":
+                words = self.quick(read, words.copy())
                 yield vars(RUNTIME["Tensor"])["__getitem__"], words
         for name, (basis, kind) in COMPOSITES.items():
             words = self.words(getattr(op, basis), kind, None)
@@ -67,6 +71,19 @@ class Viewer:
 
         for name, kind in ALONE.items():
             yield getattr(op, name).fn, self.words(getattr(op, name), kind, None)
+
+        yield vars(RUNTIME["Tensor"])["__setitem__"], self.quick(write)
+        for name, function in (FACTORIES | {"flatten": flatten}).items():
+            yield getattr(op, name).fn, self.quick(function)
+
+    def quick(self, function: Any, words: Any = None) -> Any:
+        """Words by which a function in Python is asked first; `words`: where native code leaves a call to it."""
+        if words is None:
+            words = np.zeros(WORDS, np.int64)
+            words[KIND] = FIRST
+        words[QUICK] = id(function)
+        self.native.keep.append((words, function))
+        return words
 
     def words(self, operator: Any, kind: int, rule: str | None) -> Any:
         """What native code reads of an operator; `rule`: the name of what records its gradient, None where Python has to."""

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from itertools import accumulate
 from typing import Any
 
 from tenfold import op
 from tenfold.autograd.gradients import gradient, gradients
 from tenfold.autograd.refusing import refusing
+from tenfold.dispatch.meta import Meta
 from tenfold.dispatch.runtime import STATE
 from tenfold.ops.creation.factories import zeros
 from tenfold.ops.creation.like import ones_like, zeros_like
@@ -21,6 +23,19 @@ from tenfold.ops.view.parts import unbind
 from tenfold.ops.view.shapes import as_strided
 
 
+@lru_cache(maxsize=1 << 10)
+def _known(shape: Any, index: Any) -> Meta:
+    return op.getitem.shape_rule(Meta(shape, "u1"), index)  # type: ignore[no-any-return]
+
+
+def _selected(whole: Meta, index: Any) -> Meta:
+    """What an index selects; each is worked out once where slices can be remembered (Python 3.12)."""
+    try:
+        return _known(whole.shape, index)
+    except TypeError:
+        return op.getitem.shape_rule(whole, index)  # type: ignore[no-any-return]
+
+
 def _index_label(node: Any) -> str:
     """PyTorch's name: it takes an index apart and names the last step."""
     index = node.s_index
@@ -32,7 +47,7 @@ def _index_label(node: Any) -> str:
 
 gradient(
     op.getitem,
-    input=lambda g, input_shape, index: placed(g, input_shape, op.getitem.shape_rule, index),
+    input=lambda g, input_shape, index: placed(g, input_shape, _selected, index),
     label=_index_label,
 )
 

@@ -8,15 +8,15 @@ from typing import Any
 
 import numpy as np
 
-from tenfold.llvm import channels, matrix_windows
-from tenfold.llvm.convolution import Weights, correlate, input_gradient, weight_gradient
-from tenfold.llvm.formats import Order, in_one_piece, last, order_of, ordered
+from tenfold.llvm import channels, matrix_windows, patches
+from tenfold.llvm.convolution import NARROW, Weights, correlate, input_gradient, weight_gradient
+from tenfold.llvm.formats import LAST, Order, channels_first, in_one_piece, last, order_of, ordered
 from tenfold.llvm.kernels.attaching import chosen
 from tenfold.llvm.kernels.halves import in_float32
 from tenfold.llvm.large_calls import affine, dot
 from tenfold.llvm.planes import Window, forward
 from tenfold.llvm.programs import suitable
-from tenfold.llvm.storage import BFLOAT16, FLOAT32, FLOAT64
+from tenfold.llvm.storage import BFLOAT16, BY_DTYPE, FLOAT32, FLOAT64
 from tenfold.settings.threads import get_num_threads
 
 Array = np.ndarray[Any, Any]
@@ -71,6 +71,17 @@ def _images(rows: Array, sizes: Sizes) -> Array:
     return np.moveaxis(rows.reshape(-1, *sizes, rows.shape[1]), -1, 1)
 
 
+def _window(inputs: Sizes, kernel: Sizes, stride: Sizes, padding: Sizes, dilation: Sizes, beyond: Sizes | None) -> Window | None:
+    """The window of a convolution, or of the one whose images' gradient a transposed convolution is (`beyond`: its padding)."""
+    given = tuple(stride), tuple(padding), tuple(dilation)
+    if beyond is not None:
+        steps = zip(inputs, kernel, *given, beyond, strict=True)
+        wide = tuple((i - 1) * s - 2 * p + d * (k - 1) + o + 1 for i, k, s, p, d, o in steps)
+        return Window(kernel, *given, wide, inputs)
+    outputs = tuple((i + 2 * p - d * (k - 1) - 1) // s + 1 for i, k, s, p, d in zip(inputs, kernel, *given, strict=True))
+    return Window(kernel, *given, inputs, outputs) if min(outputs) > 0 else None
+
+
 def _forward(
     input: Array,
     weight: Array,
@@ -99,31 +110,48 @@ def _forward(
     rows = _rows(groups, transposed, kernel, padding, taken, weight) if order else None
     if rows and input.size and weight.size:
         return _images(affine(rows[0], rows[1], bias), taken.shape[2:])
+    window = _window(input.shape[2:], kernel, stride, padding, dilation, output_padding if transposed else None)
+    if window is None:
+        return NotImplemented
+    made = _by_pixels(input, weight, bias, window, groups, transposed) if order else None
+    if made is not None:
+        return made
     pieces = _pieces(len(kernel) + 2, input, weight)
     if pieces is None:
         return NotImplemented
     input, weight = pieces
-    window = _window(input.shape[2:], kernel, stride, padding, dilation, output_padding, transposed)
     if transposed:
         out = _input_gradient(input, weight, window, groups)
         if out is not None and bias is not None:
             out += bias.reshape(-1, *[1] * len(kernel))
         return _result(out, order)
-    if min(window.outputs) < 1:
-        return NotImplemented
     return _result(_correlate(input, weight, bias, window, groups), order)
 
 
-def _window(
-    inputs: Sizes, kernel: Sizes, stride: Sizes, padding: Sizes, dilation: Sizes, output_padding: Sizes, transposed: bool
-) -> Window:
-    """The window of a convolution over images of these sizes, or of the one whose gradient a transposed convolution is."""
-    steps = zip(inputs, kernel, stride, padding, dilation, output_padding, strict=True)
-    if transposed:
-        wide = tuple((i - 1) * s - 2 * p + d * (k - 1) + o + 1 for i, k, s, p, d, o in steps)
-        return Window(kernel, tuple(stride), tuple(padding), tuple(dilation), wide, inputs)
-    outputs = tuple((i + 2 * p - d * (k - 1) - 1) // s + 1 for i, k, s, p, d, _ in steps)
-    return Window(kernel, tuple(stride), tuple(padding), tuple(dilation), inputs, outputs)
+def _last(n: int, groups: int, *arrays: Any) -> list[Any] | None:
+    """Images and weights of n dimensions with their channels last in one piece, where patches.py may serve them."""
+    if groups > 1 or any(type(a) is not np.ndarray or a.ndim != n or not a.size or a.dtype not in DTYPES for a in arrays):
+        return None
+    pieces = [in_one_piece(a.transpose(LAST[n])) for a in arrays]
+    return pieces if suitable(*pieces) else None
+
+
+def _by_pixels(x: Array, weight: Array, bias: Array | None, window: Window, groups: int, back: bool) -> Array | None:
+    """The convolution, or the gradient of its images, channels last; None where images are turned instead."""
+    outer, inner = weight.shape[:2]
+    stored = BY_DTYPE.get(x.dtype)
+    if groups > 1 or stored is None or min(window.inputs) < 1:
+        return None
+    if not patches.serves(outer if back else inner, inner if back else outer, len(x), window, stored):
+        return None
+    found = _last(weight.ndim, groups, x, weight)
+    if found is None:
+        return None
+    images, weights = found
+    made = patches.input_gradient(images, weights, window) if back else patches.correlate(images, weights, bias, window)
+    if made is not None and back and bias is not None:
+        made += bias
+    return None if made is None else channels_first(made)
 
 
 def _correlate(x: Array, weight: Array, bias: Array | None, window: Window, groups: int) -> Array | None:
@@ -188,6 +216,9 @@ def _for_input(
     rows = _rows(groups, transposed, weight.shape[2:], padding, grad, weight) if order and prod(stride) == 1 else None
     if rows and grad.size and weight.size:
         return _images(dot(*rows), grad.shape[2:])
+    made = _by_pixels(grad, weight, None, window, groups, not transposed) if order else None
+    if made is not None:
+        return made
     pieces = _pieces(n, grad, weight)
     if pieces is None:
         return NotImplemented
@@ -223,6 +254,10 @@ def _for_weight(
     rows = _rows(groups, transposed, window.kernel, padding, grad, taken) if order else None
     if rows and grad.size and input.size:
         return ordered(dot(rows[0].T, rows[1]).reshape(weight_shape), order)
+    turned = _last(len(weight_shape), groups, wide, narrow) if order and narrow.shape[1] >= NARROW else None
+    made = patches.weight_gradient(turned[0], turned[1], window) if turned else None
+    if made is not None:
+        return channels_first(made)
     pieces = _pieces(len(weight_shape), wide, narrow)
     if pieces is None:
         return NotImplemented
@@ -253,8 +288,8 @@ def _unit_forward(
         not _by_unit(bias) or bias.shape != weight.shape[transposed : 1 + transposed] or not bias.flags.carray
     ):
         return NotImplemented
-    window = _window(input.shape[2:], weight.shape[2:], stride, padding, dilation, output_padding, transposed)
-    if min(*window.outputs, *window.inputs) < 1:
+    window = _window(input.shape[2:], weight.shape[2:], stride, padding, dilation, output_padding if transposed else None)
+    if window is None or min(window.inputs) < 1:
         return NotImplemented
     if transposed:
         return _laid(matrix_windows.input_gradient(input, weight, window, bias), input, weight)

@@ -63,6 +63,9 @@ def _resampled(dtype: Any, back: bool, steps: Steps, *options: Any) -> Spans:
 
 def _resample(input: Array, output_size: Sizes, scales: Scales, mode: str, align_corners: bool, antialias: bool) -> Any:
     n = len(output_size)
+    if mode.startswith("nearest") and input.ndim == n + 2 and min(output_size) > 0:
+        moved = channels_last(input)
+        return NotImplemented if moved is None else channels_first(_nearest(moved, output_size, scales, mode))
     if mode.startswith("nearest") or not _served(input) or input.ndim < n + 2 or min(output_size) < 1:
         return NotImplemented  # whole rows are gathered by NumPy
     found = []
@@ -71,6 +74,15 @@ def _resample(input: Array, output_size: Sizes, scales: Scales, mode: str, align
         if not tables.is_identity(*steps):
             found.append((axis, _resampled(input.dtype, False, steps, mode, align_corners, antialias)))
     return _each(input, found)
+
+
+def _nearest(last: Array, output_size: Sizes, scales: Scales, mode: str) -> Array:
+    """Pixels that lie channels last, each copied in one run to where it is nearest: along the last dimension first."""
+    for axis in range(len(output_size), 0, -1):
+        steps = (last.shape[axis], output_size[axis - 1], scales[axis - 1])
+        if not tables.is_identity(*steps):
+            last = last.take(tables.nearest(*steps, mode == "nearest-exact"), axis)
+    return last
 
 
 def _resample_grad(grad: Array, input_size: Sizes, scales: Scales, mode: str, align_corners: bool, antialias: bool) -> Any:

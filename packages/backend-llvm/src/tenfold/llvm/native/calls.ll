@@ -206,9 +206,11 @@ define internal i1 @has_flags(ptr %array, i32 %wanted) alwaysinline {
   ret i1 %all
 }
 
-; A new array of the shape of another.
+; A new array of the shape of another, with its numbers in the same order.
 define ptr @new_like(ptr %array, ptr %dtype, i1 %cached) {
 entry:
+  %room = alloca [64 x i64]
+  %steps = call ptr @steps_like(ptr %array, ptr %dtype, ptr %room)
   %Array = load ptr, ptr @g_ndarray
   %nd = call i64 @dimensions(ptr %array)
   %rank = trunc i64 %nd to i32
@@ -216,12 +218,12 @@ entry:
   call void @Py_IncRef(ptr %dtype)
   br i1 %cached, label %large, label %small
 small:
-  %s = call ptr @PyArray_NewFromDescr(ptr %Array, ptr %dtype, i32 %rank, ptr %dims, ptr null, ptr null, i32 0, ptr null)
+  %s = call ptr @PyArray_NewFromDescr(ptr %Array, ptr %dtype, i32 %rank, ptr %dims, ptr %steps, ptr null, i32 0, ptr null)
   ret ptr %s
 large:
   %handler = load ptr, ptr @g_handler
   %before = call ptr @PyDataMem_SetHandler(ptr %handler)
-  %l = call ptr @PyArray_NewFromDescr(ptr %Array, ptr %dtype, i32 %rank, ptr %dims, ptr null, ptr null, i32 0, ptr null)
+  %l = call ptr @PyArray_NewFromDescr(ptr %Array, ptr %dtype, i32 %rank, ptr %dims, ptr %steps, ptr null, i32 0, ptr null)
   %ours = call ptr @PyDataMem_SetHandler(ptr %before)
   call void @Py_DecRef(ptr %before)
   call void @Py_DecRef(ptr %ours)
@@ -230,7 +232,7 @@ large:
 
 ; gate(*args, out=…): an elementwise kernel around the one beneath it. `self` is an array of words (gates.py names them) with
 ; the kernel beneath, the function in Python that serves layouts which this one does not, and the compiled loops. Arrays that
-; lie in one piece, of one shape and dtype, and numbers are served here; a call of another dtype goes to the kernel beneath.
+; lie in one piece in the same order, of one shape and dtype, and numbers are served here; a call of another dtype goes to the kernel beneath.
 define ptr @gate(ptr %self, ptr %args, i64 %n, ptr %names) {
 entry:
   %context = alloca [16 x i64], align 64
@@ -311,7 +313,7 @@ array:
   %unfit = and i1 %number_only, %not_mask
   br i1 %unfit, label %ask, label %layout
 layout:
-  %solid = call i1 @has_flags(ptr %a, i32 257)
+  %solid = call i1 @is_dense(ptr %a)
   %dtype = call ptr @at(ptr %a, i64 56)
   br i1 %mask, label %mask_dtype, label %find_dtype
 mask_dtype:
@@ -351,9 +353,12 @@ shape:
   br i1 %first, label %keep, label %compare
 compare:
   %same = call i1 @same_shape(ptr %ref, ptr %a)
-  br i1 %same, label %keep, label %ask
+  br i1 %same, label %order, label %ask
+order:
+  %alike = call i1 @laid_alike(ptr %ref, ptr %a)
+  br i1 %alike, label %keep, label %ask
 keep:
-  %ref_here = phi ptr [%a, %shape], [%ref, %compare]
+  %ref_here = phi ptr [%a, %shape], [%ref, %order]
   %data = call ptr @at(ptr %a, i64 16)
   %place = add i64 %tensors, 1
   %slot = getelementptr ptr, ptr %context, i64 %place
@@ -466,13 +471,16 @@ new:
 fail:
   ret ptr null
 check_out:
-  %o_solid = call i1 @has_flags(ptr %out, i32 1281)
+  %o_free = call i1 @has_flags(ptr %out, i32 1280)
   %o_dtype = call ptr @at(ptr %out, i64 56)
   %o_fits = icmp eq ptr %o_dtype, %r_dtype
   %o_shape = call i1 @same_shape(ptr %ref, ptr %out)
-  %o1 = and i1 %o_solid, %o_fits
+  %o1 = and i1 %o_free, %o_fits
   %o2 = and i1 %o1, %o_shape
-  br i1 %o2, label %overlaps, label %ask
+  br i1 %o2, label %out_order, label %ask
+out_order:
+  %o_alike = call i1 @laid_alike(ptr %ref, ptr %out)
+  br i1 %o_alike, label %overlaps, label %ask
 overlaps:
   %o_data = call i64 @word(ptr %out, i64 2)
   %ref_dtype = call ptr @at(ptr %ref, i64 56)

@@ -15,7 +15,7 @@ entry:
   br i1 %c, label %target, label %no
 target:
   %tensor = load ptr, ptr %args
-  %array = call ptr @writable(ptr %tensor)
+  %array = call ptr @writable(ptr %tensor, i32 1281)
   %unfit = icmp eq ptr %array, null
   br i1 %unfit, label %no, label %graph
 graph:

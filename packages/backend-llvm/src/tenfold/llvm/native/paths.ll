@@ -99,6 +99,34 @@ no:
   ret ptr null
 }
 
+; Whether a further array of an elementwise operator may be served with those before: all row by row, or all of one shape and laid
+; alike. `ref_is` has the first of them.
+define internal i1 @goes_with(ptr %array, ptr %ref_is) {
+entry:
+  %ref = load ptr, ptr %ref_is
+  %first = icmp eq ptr %ref, null
+  %rows = call i1 @has_flags(ptr %array, i32 1)
+  br i1 %first, label %keep, label %other
+keep:
+  store ptr %array, ptr %ref_is
+  %dense = call i1 @is_dense(ptr %array)
+  ret i1 %dense
+other:
+  %ref_rows = call i1 @has_flags(ptr %ref, i32 1)
+  %both = and i1 %rows, %ref_rows
+  br i1 %both, label %yes, label %shape
+shape:
+  %same = call i1 @same_shape(ptr %ref, ptr %array)
+  br i1 %same, label %order, label %no
+order:
+  %alike = call i1 @laid_alike(ptr %ref, ptr %array)
+  ret i1 %alike
+yes:
+  ret i1 true
+no:
+  ret i1 false
+}
+
 ; The arguments of a call in the parameters' order, but the last names, defaults filled in; false where they do not fit.
 define internal i1 @arrange(ptr %words, ptr %args, i64 %n, ptr %names, i64 %but, ptr %values) {
 entry:
@@ -367,6 +395,13 @@ compare:
   %compared = tail call ptr @places_path(ptr @later_equal_path, ptr %words, ptr %function, ptr %args, i64 %nargsf, ptr %names)
   ret ptr %compared
 scatter_it:
+  %is_quick = icmp eq i64 %kind, 42
+  br i1 %is_quick, label %in_python, label %share_or_scatter
+in_python:
+  %quick = call ptr @pointer(ptr %words, i64 36)
+  %quickly = tail call ptr @quick_call(ptr %quick, ptr %function, ptr %args, i64 %nargsf, ptr %names)
+  ret ptr %quickly
+share_or_scatter:
   %shares = icmp eq i64 %kind, 41
   br i1 %shares, label %share, label %scatter_now
 share:
@@ -407,7 +442,9 @@ entry:
   %told = alloca [2 x ptr]
   %dtype_is = alloca ptr
   %recorded_is = alloca i1
+  %ref_is = alloca ptr
   store ptr null, ptr %dtype_is
+  store ptr null, ptr %ref_is
   store i1 false, ptr %recorded_is
   %n = and i64 %nargsf, 9223372036854775807
   %flags = load ptr, ptr @p_flags
@@ -440,7 +477,15 @@ begin:
   %None = load ptr, ptr @g_None
   %count = call i64 @word(ptr %words, i64 1)
   %wanted_word = call i64 @word(ptr %words, i64 5)
-  %wanted = trunc i64 %wanted_word to i32
+  %all_wanted = trunc i64 %wanted_word to i32
+  %writing = call i64 @word(ptr %words, i64 32)
+  %elementwise_bit = and i64 %writing, 2
+  %by_element = icmp ne i64 %elementwise_bit, 0
+  %any_order = and i32 %all_wanted, -2  ; elementwise operators take other orders than row by row
+  %wanted = select i1 %by_element, i32 %any_order, i32 %all_wanted
+  %rows_bit = and i32 %all_wanted, 1
+  %in_one_piece = icmp ne i32 %rows_bit, 0
+  %look_at_order = and i1 %by_element, %in_one_piece
   %may_be_half = icmp sgt i64 %wanted_word, 4294967295
   br label %read
 read:
@@ -516,7 +561,12 @@ tensor:
 array:
   %x = call ptr @plain_array(ptr %v, i32 %wanted)
   %x_none = icmp eq ptr %x, null
-  br i1 %x_none, label %slow, label %dtype
+  br i1 %x_none, label %slow, label %arranged
+arranged:
+  br i1 %look_at_order, label %how_it_lies, label %dtype
+how_it_lies:
+  %x_goes = call i1 @goes_with(ptr %x, ptr %ref_is)
+  br i1 %x_goes, label %dtype, label %slow
 dtype:
   %x_fits = call i1 @agrees(ptr %x, ptr %dtype_is, i1 %may_be_half)
   br i1 %x_fits, label %node, label %slow
@@ -636,7 +686,18 @@ result:
   br i1 %r_array, label %layout, label %drop
 layout:
   %r_solid = call i1 @has_flags(ptr %r, i32 1)
+  %ref = load ptr, ptr %ref_is
+  %no_ref = icmp eq ptr %ref, null
+  %enough = or i1 %r_solid, %no_ref
+  br i1 %enough, label %as_usual, label %as_they_lie
+as_usual:
   br i1 %r_solid, label %wrap, label %drop
+as_they_lie:
+  %r_shape = call i1 @same_shape(ptr %ref, ptr %r)
+  br i1 %r_shape, label %r_order, label %drop
+r_order:
+  %r_alike = call i1 @laid_alike(ptr %ref, ptr %r)
+  br i1 %r_alike, label %wrap, label %drop
 drop:
   call void @Py_DecRef(ptr %r)
   br label %slow

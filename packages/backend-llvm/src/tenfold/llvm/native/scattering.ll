@@ -273,7 +273,7 @@ where:
   %writes = icmp ne i64 %in_place, 0
   br i1 %writes, label %target, label %copy
 target:
-  %w = call ptr @writable(ptr %input)
+  %w = call ptr @writable(ptr %input, i32 1281)
   %w_unfit = icmp eq ptr %w, null
   br i1 %w_unfit, label %slow, label %apart
 apart:

@@ -433,7 +433,7 @@ drop:
 fail:
   ret ptr null
 slow:
-  %ordinary = load ptr, ptr @p_ordinary
-  %usual_way = call ptr %ordinary(ptr %function, ptr %args, i64 %nargsf, ptr %names)
+  %quick = call ptr @pointer(ptr %words, i64 36)
+  %usual_way = call ptr @quick_call(ptr %quick, ptr %function, ptr %args, i64 %nargsf, ptr %names)
   ret ptr %usual_way
 }

@@ -6,13 +6,13 @@
 @g_out_names = global ptr null  ; ("out",)
 
 ; The array of a tensor that may be written; null where Python has to look.
-define ptr @writable(ptr %tensor) {
+define ptr @writable(ptr %tensor, i32 %wanted) {
 entry:
   %type = call ptr @at(ptr %tensor, i64 8)
   %is = call i1 @is_tensor(ptr %type)
   br i1 %is, label %look, label %no
 look:
-  %array = call ptr @plain_array(ptr %tensor, i32 1281)
+  %array = call ptr @plain_array(ptr %tensor, i32 %wanted)
   %none = icmp eq ptr %array, null
   br i1 %none, label %no, label %memory
 memory:
@@ -126,7 +126,9 @@ look:
   %is_array = icmp eq ptr %type, %Array
   br i1 %is_array, label %fit, label %drop
 fit:
-  %solid = call i1 @has_flags(ptr %made, i32 257)
+  %made_rows = call i1 @has_flags(ptr %made, i32 257)
+  %array_rows = call i1 @has_flags(ptr %array, i32 1)
+  %solid = and i1 %made_rows, %array_rows
   %d0 = call ptr @at(ptr %made, i64 56)
   %d1 = call ptr @at(ptr %array, i64 56)
   %one_dtype = icmp eq ptr %d0, %d1
@@ -180,7 +182,7 @@ entry:
   %itself = icmp ne i64 %elementwise, 0
   br i1 %takes_it, label %look, label %no
 look:
-  %array = call ptr @writable(ptr %out)
+  %array = call ptr @writable(ptr %out, i32 1281)
   %none = icmp eq ptr %array, null
   br i1 %none, label %no, label %graph
 graph:  ; neither the output nor what it is a view of
@@ -262,6 +264,8 @@ entry:
   %given = alloca [9 x ptr]
   %dtype_is = alloca ptr
   %recorded_is = alloca i1
+  %ref_is = alloca ptr
+  store ptr null, ptr %ref_is
   store ptr null, ptr %dtype_is
   store i1 false, ptr %recorded_is
   %n = and i64 %nargsf, 9223372036854775807
@@ -276,16 +280,19 @@ order:
   br i1 %fits, label %target, label %slow
 target:
   %tensor = load ptr, ptr %values
-  %array = call ptr @writable(ptr %tensor)
+  %elementwise_word = call i64 @word(ptr %words, i64 32)
+  %elementwise = and i64 %elementwise_word, 2
+  %itself = icmp ne i64 %elementwise, 0
+  %written_wanted = select i1 %itself, i32 1280, i32 1281
+  %array = call ptr @writable(ptr %tensor, i32 %written_wanted)
   %unfit = icmp eq ptr %array, null
   br i1 %unfit, label %slow, label %begin
 begin:
   %count = call i64 @word(ptr %words, i64 1)
   %wanted_word = call i64 @word(ptr %words, i64 5)
-  %wanted = trunc i64 %wanted_word to i32
-  %elementwise_word = call i64 @word(ptr %words, i64 32)
-  %elementwise = and i64 %elementwise_word, 2
-  %itself = icmp ne i64 %elementwise, 0
+  %all_wanted = trunc i64 %wanted_word to i32
+  %any_order = and i32 %all_wanted, -2
+  %wanted = select i1 %itself, i32 %any_order, i32 %all_wanted
   br label %read
 read:
   %i = phi i64 [0, %begin], [%inext, %next]
@@ -328,7 +335,12 @@ tensor_one:
 array_one:
   %x = call ptr @plain_array(ptr %v, i32 %wanted)
   %x_none = icmp eq ptr %x, null
-  br i1 %x_none, label %slow, label %dtype
+  br i1 %x_none, label %slow, label %arranged
+arranged:
+  br i1 %itself, label %how_it_lies, label %dtype
+how_it_lies:
+  %x_goes = call i1 @goes_with(ptr %x, ptr %ref_is)
+  br i1 %x_goes, label %dtype, label %slow
 dtype:
   %x_fits = call i1 @agrees(ptr %x, ptr %dtype_is, i1 false)
   br i1 %x_fits, label %apart, label %slow

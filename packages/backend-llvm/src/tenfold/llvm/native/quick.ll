@@ -1,0 +1,43 @@
+; Functions in Python that serve usual calls of another one before its own code does: `quick` says NotImplemented where that has to see.
+
+declare i32 @PyErr_ExceptionMatches(ptr)
+
+define internal ptr @quick_call(ptr %quick, ptr %function, ptr %args, i64 %nargsf, ptr %names) {
+entry:
+  %n = and i64 %nargsf, 9223372036854775807
+  %flags = load ptr, ptr @p_flags
+  %s0 = call i64 @word(ptr %flags, i64 0)
+  %s2 = call i64 @word(ptr %flags, i64 2)
+  %s3 = call i64 @word(ptr %flags, i64 3)
+  %s02 = or i64 %s0, %s2
+  %s = or i64 %s02, %s3
+  %usual = icmp eq i64 %s, 0
+  %there = icmp ne ptr %quick, null
+  %c = and i1 %usual, %there
+  br i1 %c, label %call, label %slow
+call:
+  %result = call ptr @PyObject_Vectorcall(ptr %quick, ptr %args, i64 %n, ptr %names)
+  %failed = icmp eq ptr %result, null
+  br i1 %failed, label %why, label %answered
+why:  ; arguments that it does not know are the other's to refuse
+  %TypeError = load ptr, ptr @g_TypeError
+  %wrong = call i32 @PyErr_ExceptionMatches(ptr %TypeError)
+  %unfit = icmp ne i32 %wrong, 0
+  br i1 %unfit, label %clear, label %done
+clear:
+  call void @PyErr_Clear()
+  br label %slow
+answered:
+  %NotImplemented = load ptr, ptr @g_NotImplemented
+  %refused = icmp eq ptr %result, %NotImplemented
+  br i1 %refused, label %drop, label %done
+drop:
+  call void @Py_DecRef(ptr %result)
+  br label %slow
+done:
+  ret ptr %result
+slow:
+  %ordinary = load ptr, ptr @p_ordinary
+  %usual_way = call ptr %ordinary(ptr %function, ptr %args, i64 %nargsf, ptr %names)
+  ret ptr %usual_way
+}
