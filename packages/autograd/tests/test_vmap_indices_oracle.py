@@ -52,6 +52,6 @@ def test_two_levels() -> None:
 def test_a_place_that_is_not_there_and_bools_are_refused() -> None:
     for t in (tenfold, torch):
         with pytest.raises(IndexError):
-            t.vmap(lambda i: t.ones(2)[i])(t.tensor([0, 2]))
+            t.vmap(lambda x, i: x[i], (None, 0))(t.ones(2), t.tensor([0, 2]))
         with pytest.raises(RuntimeError):
             t.vmap(lambda x, i: x[i])(t.ones(2, 3), t.tensor([True, False]))

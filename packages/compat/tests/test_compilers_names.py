@@ -1,4 +1,4 @@
-"""What programs say to PyTorch's compiler without compiling: marks of tensors, errors that they catch, functions in others' places."""
+"""What programs say to PyTorch's compiler without compiling: marks of tensors, errors, functions in others' places."""
 
 from __future__ import annotations
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from tenfold.as_torch.stand_ins import _internal_names, _private_functions
+from tenfold.as_torch.stand_ins.shell_dtypes import DTYPES
 from tenfold.dispatch.operators import ALIASES
 
 ALIASES.update(
@@ -18,3 +19,4 @@ ALIASES.update(
         for name in names.split()
     }
 )
+ALIASES.update({**DTYPES, "bit": DTYPES["uint1"]})

@@ -10,7 +10,6 @@ import tenfold
 from tenfold import Tensor
 from tenfold._utils import _get_device_module
 
-
 legacy_contiguous_format = tenfold.contiguous_format  # the older name
 
 

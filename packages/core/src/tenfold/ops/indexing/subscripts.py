@@ -179,7 +179,7 @@ def _item(item: Any, input: Tensor) -> Any:
             try:
                 return bool(item) if item.dtype.category == 0 else int(item)
             except RuntimeError:
-                if item._key.level is None:  # else each of vmap's examples has a place of its own
+                if item._key.level is None:  # else vmap's examples differ
                     raise
         return byte_mask(item) if item.dtype.name == "uint8" else item
     if isinstance(item, (list, tuple, range, np.ndarray)):

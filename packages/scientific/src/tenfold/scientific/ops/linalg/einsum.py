@@ -267,9 +267,7 @@ def _check_sizes(parts: list[tuple[Any, list[int]]]) -> None:
             sizes[s] = max(n, sizes.get(s, 1)) if n != 0 else 0
 
 
-def _pair(
-    a: Any, a_subs: list[int], b: Any, b_subs: list[int], later: set[int], ranks: dict[int, int]
-) -> tuple[Any, list[int]]:
+def _pair(a: Any, a_subs: list[int], b: Any, b_subs: list[int], later: set[int], ranks: dict[int, int]) -> tuple[Any, list[int]]:
     """The product of two operands, summed over the subscripts that nobody needs any more."""
     size_a, size_b = dict(zip(a_subs, a.shape)), dict(zip(b_subs, b.shape))
     a, a_subs = _squeezed(a, a_subs, [s for s in a_subs if size_a[s] == 1 != size_b.get(s, 1)])  # what broadcasts is the other's
