@@ -29,7 +29,7 @@ class ShellDtype(dtype):
     def __getattr__(self, name: str) -> Any:
         if name == "numpy":
             raise NotImplementedError(f"{self!r}: no tensors have this dtype; take int8, uint8 or a larger one")
-        return super().__getattr__(name)
+        raise AttributeError(f"'dtype' object has no attribute {name!r}")
 
     def __reduce__(self) -> Any:
         return _named, (self.name,)
