@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import importlib
 import inspect
 import pickle
+import pkgutil
 import warnings
 
 import pytest
@@ -337,3 +339,13 @@ def test_branches_are_pickled_while_they_are_read():
     next(iter(one))
     assert list(pickle.loads(pickle.dumps(one))) == [0, 1, 2]
     assert list(other) == [0, 1, 2]
+
+
+@pytest.mark.parametrize("kind", ["iter", "map"])
+def test_files_of_pipes(kind: str) -> None:
+    """Every pipe is found where PyTorch defines it."""
+    theirs = importlib.import_module(f"torch.utils.data.datapipes.{kind}")
+    for found in pkgutil.iter_modules(theirs.__path__):
+        names = importlib.import_module(f"{theirs.__name__}.{found.name}").__all__
+        ours = importlib.import_module(f"tenfold.utils.data.datapipes.{kind}.{found.name}")
+        assert [name for name in names if name != "default_fn" and not hasattr(ours, name)] == [], found.name

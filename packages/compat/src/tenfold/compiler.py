@@ -57,4 +57,13 @@ def set_stance(stance: str = "default", **options: Any) -> Iterator[None]:
 
 
 is_exporting = is_compiling
-assume_constant_result = substitute_in_graph = allow_in_graph
+assume_constant_result = allow_in_graph
+
+
+def substitute_in_graph(original_fn: Callable[..., Any], **options: Any) -> Any:
+    """A decorator for what compiled programs call in a function's place; what is not compiled calls the function.
+
+    >>> substitute_in_graph(abs)(lambda x: x)(-3)
+    3
+    """
+    return lambda traceable_fn: original_fn

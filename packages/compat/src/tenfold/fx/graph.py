@@ -129,29 +129,19 @@ class Graph:
         self._count -= 1
         to_erase.args, to_erase.kwargs = (), {}
 
-    @contextlib.contextmanager
-    def _inserting(self, insert: Callable[[Node], None]) -> Iterator[None]:
-        before, self._insert = self._insert, insert
-        try:
-            yield
-        finally:
-            self._insert = before
+    def _inserting(self, insert: Callable[[Node], None]) -> contextlib.AbstractContextManager[None]:
+        before, self._insert = self._insert, insert  # at once: programs call it without `with`, too
+        place = contextlib.ExitStack()
+        place.callback(setattr, self, "_insert", before)
+        return place  # type: ignore[return-value]
 
     def inserting_before(self, n: Node | None = None) -> contextlib.AbstractContextManager[None]:
-        """A context in which new nodes come in front of `n`, or at the beginning."""
+        """A context in which new nodes come in front of `n`, or at the beginning; without `with` from now on."""
         return self.inserting_after(self._root) if n is None else self._inserting(self._checked(n).prepend)
 
     def inserting_after(self, n: Node | None = None) -> contextlib.AbstractContextManager[None]:
-        """A context in which new nodes come behind `n` in the order in which they are made, or at the end."""
-        if n is None:
-            return self._inserting(self._root.prepend)
-        at = [self._checked(n)]
-
-        def insert(node: Node) -> None:
-            at[0].append(node)
-            at[0] = node
-
-        return self._inserting(insert)
+        """A context in which new nodes come directly behind `n`, the last first, or at the end; without `with` from now on."""
+        return self._inserting(self._root.prepend if n is None else self._checked(n).append)
 
     def _checked(self, n: Node) -> Node:
         if n.graph is not self:

@@ -34,6 +34,7 @@ class GraphModule(Module):  # type: ignore[misc]
         """An object of a class of its own, as each has a `forward` of its own."""
         plain = next(base for base in cls.__mro__ if "_is_of_one_graph" not in vars(base))
         own = type(plain.__name__, (plain,), {"_is_of_one_graph": True, "__module__": plain.__module__})
+        own.__qualname__ = "GraphModule.__new__.<locals>.GraphModuleImpl"  # by which libraries that wrap `forward` know it
         made: Self = super().__new__(own)
         return made
 

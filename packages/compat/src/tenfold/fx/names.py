@@ -6,6 +6,8 @@ import builtins
 import importlib
 import keyword
 import re
+from functools import lru_cache
+from types import ModuleType
 from typing import Any
 
 from tenfold.types import namespace
@@ -34,10 +36,16 @@ def public_name(function: Any) -> str | None:
             found = importlib.import_module(f"tenfold.{place}".rstrip("."))
         except ImportError:
             continue
-        for each in {name, name.removeprefix(prefix)} & set(getattr(found, "__all__", dir(found))):  # others answer, too
+        for each in {name, name.removeprefix(prefix)} & _listed(found):  # others answer, too
             if getattr(found, each, None) is function:
                 return ".".join(part for part in (namespace(), place, each) if part)
     return None
+
+
+@lru_cache
+def _listed(module: ModuleType) -> frozenset[str]:
+    """A module's public names, which are asked for with every call of a graph and take long to find."""
+    return frozenset(module.__all__ if hasattr(module, "__all__") else dir(module))
 
 
 def qualified_name(function: Any) -> str:

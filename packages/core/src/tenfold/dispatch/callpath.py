@@ -107,7 +107,7 @@ def _signature(operator: Operator, rest: bool = False, binder: bool = False) -> 
             starred = True
         parts.append(p.name + ("=REQUIRED" if p.name in late else _default(p)))
     if rest:
-        parts.append("**rest_")
+        parts += [old] * (old != "*" and not starred) + ["**rest_"]
     elif takes_out(operator):
         parts.extend(["out=None"] if starred else ["*", "out=None"])
     return ", ".join(parts)

@@ -105,6 +105,8 @@ def as_dtype(value: Any, operator: str, name: str = "dtype") -> dtype:
 def old_form(operator: Operator, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """Carry out `add(x, 2, y)` for `add(x, y, alpha=2)`: the deprecated orders that the operator names in `old=`."""
     declared = operator.inplace_of or operator
+    if declared.old == (["*"],):
+        return operator.fn(args[0], args[1:])
     for order in declared.old:
         if len(order) == len(args) and all(_fits(declared, name, value) for name, value in zip(order, args)):
             _warn_once(operator, declared, order)
@@ -184,6 +186,6 @@ def old_order(operator: Operator) -> list[str]:
     changed += ["('out', out, None)"] if takes_out(operator) and names else []
     return [
         "    if old_:",
-        f"        changed_ = {{s_: r_ for s_, r_, d_ in ({', '.join(changed)},) if r_ is not d_}}",
+        f"        changed_ = {{s_: r_ for s_, r_, d_ in [{', '.join(changed)}] if r_ is not d_}}",
         f"        return old_form(OP_{operator.name}, ({given}, *old_), changed_)",
     ]

@@ -5,6 +5,7 @@ PyTorch's modules that are called otherwise here, such as `dataloader`, show wha
 
 from __future__ import annotations
 
+import builtins
 import importlib
 import importlib.util
 import re
@@ -17,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 import tenfold.data
 from tenfold.data import collation, fetch, foreign, iterators, loader, pinning, sampler, split, worker_info
+from tenfold.data.datapipes import iter as iter_pipes, map as map_pipes
 
 if TYPE_CHECKING:
     from tenfold.data import *  # noqa: F403 - it is the same module under another name
@@ -59,6 +61,25 @@ _SHOWN: dict[str, dict[str, Any]] = {
     "_utils.fetch": {"make_fetch": fetch.make_fetch},
     "_utils.pin_memory": {"pin_memory": pinning.pin},
 }
+# The files of PyTorch's pipes, each with the pipes that it defines.
+_ITER_PIPES = {
+    "callable": "Collator Mapper",
+    "combinatorics": "Sampler Shuffler",
+    "combining": "Concater Demultiplexer Forker Multiplexer Zipper",
+    "filelister": "FileLister",
+    "fileopener": "FileOpener",
+    "grouping": "Batcher Grouper UnBatcher",
+    "selecting": "Filter",
+    "streamreader": "StreamReader",
+    "utils": "IterableWrapper",
+}
+_MAP_PIPES = {
+    "callable": "Mapper",
+    "combinatorics": "Shuffler",
+    "combining": "Concater Zipper",
+    "grouping": "Batcher",
+    "utils": "SequenceWrapper",
+}
 
 
 def _show(path: str, names: dict[str, Any]) -> None:
@@ -73,7 +94,8 @@ def _show(path: str, names: dict[str, Any]) -> None:
 
 def _place(path: str, module: ModuleType) -> None:
     parent, _, leaf = path.rpartition(".")
-    setattr(importlib.import_module(f"tenfold.data.{parent}") if parent else tenfold.data, leaf, module)
+    if not hasattr(builtins, leaf):  # `callable`, which the pipes call
+        setattr(importlib.import_module(f"tenfold.data.{parent}") if parent else tenfold.data, leaf, module)
     sys.modules[f"tenfold.data.{path}"] = sys.modules[f"{_SameModules.prefix}{path}"] = module
 
 
@@ -102,6 +124,14 @@ sys.meta_path.insert(0, _SameModules())
 sys.modules[__name__] = tenfold.data
 for _path, _names in _SHOWN.items():
     _show(_path, _names)
+map_pipes.__path__ = []  # a package in PyTorch
+for _kind, _pipes, _suffix in ((iter_pipes, _ITER_PIPES, "IterDataPipe"), (map_pipes, _MAP_PIPES, "MapDataPipe")):
+    for _path, _classes in _pipes.items():
+        _shown = {f"{name}{_suffix}": getattr(_kind, name) for name in _classes.split()}
+        _show(f"{_kind.__name__.removeprefix('tenfold.data.')}.{_path}", _shown)
+sys.modules["tenfold.data.datapipes.map.combinatorics"].ShufflerIterDataPipe = map_pipes.Shuffler  # type: ignore[attr-defined]
+iter_pipes.routeddecoder.RoutedDecoderIterDataPipe = iter_pipes.RoutedDecoder  # type: ignore[attr-defined]
+iter_pipes.sharding.ShardingFilterIterDataPipe = iter_pipes.ShardingFilter  # type: ignore[attr-defined]
 worker_info._generate_state = worker_info.numpy_seed  # type: ignore[attr-defined] # PyTorch's name
 _place("_utils.worker", worker_info)  # the module itself: programs set its _worker_info
 for _module in (tenfold.data.dataset, sampler):

@@ -10,6 +10,8 @@ import tenfold
 from tenfold import Tensor
 from tenfold._utils import _get_device_module
 
+legacy_contiguous_format = tenfold.contiguous_format  # the older name
+
 
 def _check_with(error_type: type[BaseException], cond: Any, message: Callable[[], str]) -> None:
     """Raise an error of a type unless a condition holds."""

@@ -28,6 +28,15 @@ def classes(names: str, why: str) -> dict[str, type]:
     return {name: _class(name, why) for name in names.split()}
 
 
+def errors(names: str, base: type[Exception]) -> dict[str, type[Exception]]:
+    """An exception for each name, which programs name behind `except` and which nothing here raises.
+
+    >>> errors("Unsupported", RuntimeError)["Unsupported"]("a loop")
+    Unsupported('a loop')
+    """
+    return {name: type(name, (base,), {"__doc__": "Nothing here raises it.", "__module__": __name__}) for name in names.split()}
+
+
 def show(module: str, names: Mapping[str, Any]) -> types.ModuleType:
     """Make a module of PyTorch's that is only a place where names of its parent's are found."""
     shown = sys.modules[module] = types.ModuleType(module, f"PyTorch's path of {', '.join(names)}.")

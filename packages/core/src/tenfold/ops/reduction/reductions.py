@@ -307,7 +307,7 @@ def _(input: Any, dim: Any, keepdim: bool) -> Meta:
     return _logical(input, dim, keepdim, "any")
 
 
-@primitive("reduction", nondifferentiable="its result is a count")
+@primitive("reduction", nondifferentiable="its result is a count", old=("*",))
 def count_nonzero(input: Tensor, dim: Any = None) -> Tensor:
     """The number of elements that are not zero, of all or over dimensions. Dtype: int64.
 

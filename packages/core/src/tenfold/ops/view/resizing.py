@@ -215,7 +215,7 @@ def unsqueeze_(input: Tensor, dim: int) -> Tensor:
     return _become("unsqueeze_", input, unsqueeze, dim)
 
 
-@composite("view")
+@composite("view", old=("*",))
 def squeeze_(input: Tensor, dim: Any = None) -> Tensor:
     """In-place version of `squeeze`.
 

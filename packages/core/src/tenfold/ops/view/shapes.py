@@ -245,7 +245,7 @@ def _(input: Any, dim: int) -> Meta:
     return Meta(shape, input.dtype, strides, input.offset)
 
 
-@primitive("view", view=True)
+@primitive("view", view=True, old=("*",))
 def squeeze(input: Tensor, dim: Any = None) -> Tensor:
     """Dimensions of size 1 left out: all, or those named.
 

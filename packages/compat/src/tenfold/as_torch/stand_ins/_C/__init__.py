@@ -11,7 +11,7 @@ from typing import Any
 import tenfold
 from tenfold import Generator as Generator, Size as Size, device as device, dtype as dtype, layout as layout
 from tenfold.as_torch.stand_ins._private_functions import SymInt as SymInt
-from tenfold.as_torch.stand_ins.absent import classes, show
+from tenfold.as_torch.stand_ins.absent import classes, errors, show
 from tenfold.dispatch.devices import AcceleratorError as AcceleratorError, OutOfMemoryError as OutOfMemoryError
 from tenfold.dispatch.overrides import (
     DisableTorchFunctionSubclass as DisableTorchFunctionSubclass,
@@ -29,6 +29,7 @@ globals().update(classes(f"{_TYPES} TensorType TupleType", _WHY))
 globals().update(classes("PyTorchFileReader PyTorchFileWriter", "tenfold.load and tenfold.save read and write such files"))
 globals().update(classes("Event Stream", "streams and events are those of torch.cuda, in the package tenfold-backend-cuda"))
 globals().update(classes("SymBool SymFloat", "sizes are known numbers here"))
+JITException = errors("Error", Exception)["Error"]
 _TensorBase = TensorBase = tenfold.Tensor
 StorageBase = tenfold.UntypedStorage
 _TensorMeta = type(tenfold.Tensor)

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import collections
 import contextlib
+from collections.abc import Callable, Iterator
 from typing import Any
 
-from tenfold.as_torch.stand_ins.absent import classes, functions, show, show_missing
+from tenfold.as_torch.stand_ins.absent import classes, errors, functions, show
 from tenfold.as_torch.stand_ins.warnings_once import warn_once
-from tenfold.compiler import allow_in_graph, disable, is_compiling, reset, set_stance
+from tenfold.compiler import allow_in_graph, disable, is_compiling, reset, set_stance, substitute_in_graph
 
 _WHY = "programs are compiled by the package tenfold-compile, which is not installed"
 
@@ -51,8 +52,10 @@ class _Patch(contextlib.ContextDecorator):
         config.__dict__.update(self._before)
 
 
-config.__dict__["patch"] = _Patch
-assume_constant_result = disallow_in_graph = forbid_in_graph = allow_in_graph
+config.__dict__["patch"] = patch_dynamo_config = _Patch
+assume_constant_result = disallow_in_graph = forbid_in_graph = nonstrict_trace = allow_in_graph
+disable_nested_graph_breaks = dont_skip_tracing = run = disable
+reset_code_caches = reset
 
 
 def graph_break(msg: str = "") -> None:
@@ -63,7 +66,31 @@ def mark_dynamic(t: Any, index: Any, **options: Any) -> None:
     """Say that a size varies, which is always allowed here."""
 
 
-mark_static = maybe_mark_dynamic = mark_static_address = mark_dynamic
+def maybe_mark_dynamic(t: Any, index: Any) -> None:
+    """Say that a size may vary, which is always allowed here."""
+
+
+def mark_static(t: Any, index: Any = None) -> None:
+    """Say that a size, or every size, stays as it is: nothing is made for it."""
+
+
+def mark_static_address(t: Any, guard: bool = False) -> None:
+    """Say that a tensor keeps its place in memory: nothing is made for it."""
+
+
+def set_recursion_limit(limit: int) -> None:
+    """Choose how deep compiled functions may go: there are none."""
+
+
+@contextlib.contextmanager
+def error_on_graph_break(error_on_graph_break: bool) -> Iterator[None]:
+    """A context in which the end of a graph is, or is not, an error: there is no graph."""
+    yield
+
+
+def is_dynamo_disable_recursive(method: Callable[..., Any]) -> bool | None:
+    """None: no function was marked as one that is not compiled."""
+    return None
 
 
 def is_dynamo_supported() -> bool:
@@ -81,6 +108,7 @@ def optimize(*arguments: Any, **options: Any) -> Any:
     return lambda function: function
 
 
+optimize_assert = optimize
 globals().update(functions("explain export lookup_backend register_backend", _WHY))
 globals().update(classes("OptimizedModule", _WHY))
 eval_frame = show(
@@ -113,7 +141,15 @@ class TransformGetItemToIndex(contextlib.nullcontext[None]):
 
 
 show(f"{__name__}._trace_wrapped_higher_order_op", {"TransformGetItemToIndex": TransformGetItemToIndex})
-show_missing(__name__, {"exc": "BackendCompilerFailed TensorifyScalarRestartAnalysis TorchDynamoException Unsupported"}, _WHY)
+_DYNAMO = errors("TorchDynamoException", RuntimeError)
+_KINDS = (
+    "BackendCompilerFailed InternalTorchDynamoError InvalidBackend RecompileError ResetRequired SkipFrame "
+    "TensorifyScalarRestartAnalysis TorchRuntimeError UncapturedHigherOrderOpError Unsupported UserError"
+)
+show(
+    f"{__name__}.exc",
+    {**_DYNAMO, **errors(_KINDS, _DYNAMO["TorchDynamoException"]), **errors("FailOnRecompileLimitHit", Exception)},
+)
 __all__ = [
     "allow_in_graph",
     "config",
@@ -124,4 +160,5 @@ __all__ = [
     "optimize",
     "reset",
     "set_stance",
+    "substitute_in_graph",
 ]

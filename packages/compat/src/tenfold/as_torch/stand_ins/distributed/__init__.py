@@ -9,6 +9,7 @@ import datetime
 import enum
 
 from tenfold.as_torch.stand_ins.absent import classes, functions, show, show_missing
+from tenfold.as_torch.stand_ins.distributed import state_dicts
 from tenfold.as_torch.stand_ins.distributed.errors import (
     DistBackendError as DistBackendError,
     DistError as DistError,
@@ -82,6 +83,7 @@ constants = show(f"{__name__}.constants", {"default_pg_timeout": default_pg_time
 distributed_c10d = show(f"{__name__}.distributed_c10d", {name: value for name, value in globals().items() if name[:2] != "__"})
 device_mesh = show(f"{__name__}.device_mesh", {name: globals()[name] for name in ("DeviceMesh", "init_device_mesh")})
 show_missing(__name__, PATHS, _WHY)
+show(f"{__name__}.checkpoint.state_dict", {name: getattr(state_dicts, name) for name in state_dicts.__all__})
 for _asked in ("rpc", "autograd"):
     globals()[_asked].is_available = is_available  # libraries ask before they use it
 __all__ = [name for name in globals() if name[0] != "_"]

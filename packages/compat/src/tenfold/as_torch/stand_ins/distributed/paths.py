@@ -10,10 +10,6 @@ _FSDP = (
     "ShardingStrategy StateDictConfig StateDictSettings StateDictType UnshardHandle fully_shard "
     "register_fsdp_forward_method"
 )
-_STATE_DICTS = (
-    "StateDictOptions get_model_state_dict get_optimizer_state_dict get_state_dict set_model_state_dict set_optimizer_state_dict "
-    "set_state_dict"
-)
 PATHS = {
     "tensor": f"{_PLACEMENTS} distribute_module distribute_tensor empty full init_device_mesh ones rand randn zeros",
     "tensor.placement_types": f"{_PLACEMENTS} _StridedShard",
@@ -40,7 +36,6 @@ PATHS = {
     "checkpoint.filesystem": "FileSystemReader FileSystemWriter",
     "checkpoint.metadata": "Metadata",
     "checkpoint.optimizer": "load_sharded_optimizer_state_dict",
-    "checkpoint.state_dict": _STATE_DICTS,
     "checkpoint.state_dict_loader": "_load_state_dict load",
     "checkpoint.state_dict_saver": "async_save save",
     "checkpoint.stateful": "Stateful",

@@ -139,7 +139,8 @@ def strict_fusion() -> Iterator[None]:
 
 
 globals().update(functions("load save export_opnames _get_trace_graph", WHY))
-globals().update(classes("Attribute CompilationUnit Error ScriptFunction", WHY))
+globals().update(classes("Attribute CompilationUnit ScriptFunction", WHY))
+Error: Any = importlib.import_module("tenfold.as_torch.stand_ins._C").JITException
 
 
 def script_method(fn: Value) -> Value:

@@ -150,13 +150,14 @@ def _name(subscript: int) -> str:
 class _Plan(NamedTuple):
     """A product of two operands as one of matrices: what is done before and after it, None where nothing is."""
 
-    before: tuple[tuple[tuple[int, ...] | None, tuple[int, ...] | None], ...]  # for each operand its order, then its shape
+    turned: bool  # whether the second operand is the left matrix
+    before: tuple[tuple[tuple[int, ...] | None, tuple[int, ...] | None], ...]  # for each matrix its order, then its shape
     shape: tuple[int, ...] | None
     order: tuple[int, ...] | None
 
     def __call__(self, *operands: Any) -> Any:
         ready = []
-        for t, (order, shape) in zip(operands, self.before):
+        for t, (order, shape) in zip(operands[::-1] if self.turned else operands, self.before):
             t = t if order is None else t.permute(order)
             ready.append(t if shape is None else t.reshape(shape))
         result = ready[0].matmul(ready[1])
@@ -177,8 +178,8 @@ def _plan(equation: str, *shapes: tuple[int, ...]) -> _Plan | None:
         return None
     if all(sizes[s] == 1 for s in summed):  # bools, which have no product of matrices, are multiplied
         return None
-    batch, only_a = [s for s in a if s in b and s in output], [s for s in a if s not in b]
-    only_b = [s for s in b if s not in a]
+    turned, batch, only_a, only_b, summed = _parts(a, b, [s for s in output if s in a and s in b], summed, _ranks(output, a, b))
+    a, b = (b, a) if turned else (a, b)
     outer = [sizes[s] for s in batch]
     rows, columns, K = (prod(sizes[s] for s in part) for part in (only_a, only_b, summed))
     before = (
@@ -187,7 +188,28 @@ def _plan(equation: str, *shapes: tuple[int, ...]) -> _Plan | None:
     )
     made = [*batch, *only_a, *only_b]
     whole = tuple(sizes[s] for s in made)
-    return _Plan(before, None if whole == (*outer, rows, columns) else whole, _order(made, output))
+    return _Plan(turned, before, None if whole == (*outer, rows, columns) else whole, _order(made, output))
+
+
+def _ranks(output: list[int], *operands: list[int]) -> dict[int, int]:
+    """The place of each subscript: those of the result, then those that are summed, by the alphabet."""
+    rest = sorted({s for subscripts in operands for s in subscripts}.difference(output))
+    return {s: i for i, s in enumerate((*output, *rest))}
+
+
+def _parts(
+    a: list[int], b: list[int], batch: list[int], summed: list[int], ranks: dict[int, int]
+) -> tuple[bool, list[int], list[int], list[int], list[int]]:
+    """The dimensions of a product: whether its operands change places, its batch, its rows, its columns, its sum.
+
+    The product lies in memory as it is made. So its dimensions follow the result's order, and where all columns come before all
+    rows there, the second operand is the left matrix, as in PyTorch: the result is contiguous more often.
+    """
+    done = {*batch, *summed}
+    rows, columns = (sorted((s for s in part if s not in done), key=ranks.__getitem__) for part in (a, b))
+    turned = bool(rows and columns) and ranks[columns[-1]] < ranks[rows[0]]
+    rows, columns = (columns, rows) if turned else (rows, columns)
+    return turned, sorted(batch, key=ranks.__getitem__), rows, columns, sorted(summed, key=ranks.__getitem__)
 
 
 def _order(have: list[int], want: list[int]) -> tuple[int, ...] | None:
@@ -219,9 +241,10 @@ def _without_repeats(t: Any, subscripts: list[int], number: int) -> tuple[Any, l
 def _contract(parts: list[tuple[Any, list[int]]], output: list[int]) -> Any:
     _check_sizes(parts)
     result, subscripts = parts[0]
+    ranks = _ranks(output, *(own for _, own in parts))
     for i, (t, own) in enumerate(parts[1:], 2):
         later = {s for _, other in parts[i:] for s in other} | set(output)
-        result, subscripts = _pair(result, subscripts, t, own, later)
+        result, subscripts = _pair(result, subscripts, t, own, later, ranks)
     lost = [d for d, s in enumerate(subscripts) if s not in output]
     if lost:
         result = result.sum(lost)
@@ -244,43 +267,45 @@ def _check_sizes(parts: list[tuple[Any, list[int]]]) -> None:
             sizes[s] = max(n, sizes.get(s, 1)) if n != 0 else 0
 
 
-def _pair(a: Any, a_subs: list[int], b: Any, b_subs: list[int], later: set[int]) -> tuple[Any, list[int]]:
+def _pair(a: Any, a_subs: list[int], b: Any, b_subs: list[int], later: set[int], ranks: dict[int, int]) -> tuple[Any, list[int]]:
     """The product of two operands, summed over the subscripts that nobody needs any more."""
-    a, a_subs = _sum_alone(a, a_subs, b_subs, later)
-    b, b_subs = _sum_alone(b, b_subs, a_subs, later)
     size_a, size_b = dict(zip(a_subs, a.shape)), dict(zip(b_subs, b.shape))
+    a, a_subs = _squeezed(a, a_subs, [s for s in a_subs if size_a[s] == 1 != size_b.get(s, 1)])  # what broadcasts is the other's
+    b, b_subs = _squeezed(b, b_subs, [s for s in b_subs if size_b[s] == 1 != size_a.get(s, 1)])
+    a, a_subs = _sum_alone(a, a_subs, b_subs, later, ranks)
+    b, b_subs = _sum_alone(b, b_subs, a_subs, later, ranks)
     both = [s for s in a_subs if s in b_subs]
-    batch = [s for s in both if s in later]
     summed = [s for s in both if s not in later]
-    thin = [s for s in summed if size_a[s] == size_b[s] == 1]
-    if thin == summed:  # nothing to sum
-        a, a_subs = a.squeeze([a_subs.index(s) for s in thin]), [s for s in a_subs if s not in thin]
-        b, b_subs = b.squeeze([b_subs.index(s) for s in thin]), [s for s in b_subs if s not in thin]
-        summed = []
-    only_a = [s for s in a_subs if s not in b_subs]
-    only_b = [s for s in b_subs if s not in a_subs]
-    if not summed:
-        return _outer(a, a_subs, b, b_subs, [*batch, *only_a, *only_b])
-    size = {s: max(size_a[s], size_b[s]) if 0 not in (size_a[s], size_b[s]) else 0 for s in both}
-    a = a.permute([a_subs.index(s) for s in [*batch, *only_a, *summed]])
-    b = b.permute([b_subs.index(s) for s in [*batch, *summed, *only_b]])
-    a = a.expand([*(size[s] for s in batch), *(size_a[s] for s in only_a), *(size[s] for s in summed)])
-    b = b.expand([*(size[s] for s in batch), *(size[s] for s in summed), *(size_b[s] for s in only_b)])
-    rows, columns = [size_a[s] for s in only_a], [size_b[s] for s in only_b]
-    B, K = [size[s] for s in batch], prod(size[s] for s in summed)
-    left, right = a.reshape([*B, prod(rows), K]), b.reshape([*B, K, prod(columns)])
+    if all(size_a[s] == 1 for s in summed):  # nothing to sum
+        a, a_subs = _squeezed(a, a_subs, summed)
+        b, b_subs = _squeezed(b, b_subs, summed)
+        return _outer(a, a_subs, b, b_subs, sorted({*a_subs, *b_subs}, key=ranks.__getitem__))
+    turned, batch, rows, columns, summed = _parts(a_subs, b_subs, [s for s in both if s in later], summed, ranks)
+    if turned:
+        a, a_subs, b, b_subs = b, b_subs, a, a_subs
+    sizes = dict(zip((*a_subs, *b_subs), (*a.shape, *b.shape)))
+    B, M, N, K = ([sizes[s] for s in part] for part in (batch, rows, columns, summed))
+    left = a.permute([a_subs.index(s) for s in [*batch, *rows, *summed]]).reshape([*B, prod(M), prod(K)])
+    right = b.permute([b_subs.index(s) for s in [*batch, *summed, *columns]]).reshape([*B, prod(K), prod(N)])
     if (
         left.dtype is not right.dtype and max(left.dtype.category, right.dtype.category) < 2
     ):  # integers of which one operand was summed before
         left, right = left.to(int64), right.to(int64)
-    return left.matmul(right).reshape([*B, *rows, *columns]), [*batch, *only_a, *only_b]
+    return left.matmul(right).reshape([*B, *M, *N]), [*batch, *rows, *columns]
 
 
-def _sum_alone(t: Any, subscripts: list[int], others: list[int], later: set[int]) -> tuple[Any, list[int]]:
-    lost = [d for d, s in enumerate(subscripts) if s not in others and s not in later]
+def _squeezed(t: Any, subscripts: list[int], thin: list[int]) -> tuple[Any, list[int]]:
+    """An operand without dimensions of one element."""
+    return t.squeeze([subscripts.index(s) for s in thin]) if thin else t, [s for s in subscripts if s not in thin]
+
+
+def _sum_alone(t: Any, own: list[int], others: list[int], later: set[int], ranks: dict[int, int]) -> tuple[Any, list[int]]:
+    """An operand without what it alone has and nobody needs; its sum lies in the order of the result."""
+    kept = sorted((s for s in own if s in others or s in later), key=ranks.__getitem__)
+    lost = [s for s in own if s not in kept]
     if not lost:
-        return t, subscripts
-    return t.sum(lost), [s for d, s in enumerate(subscripts) if d not in lost]
+        return t, own
+    return t.permute([own.index(s) for s in (*kept, *lost)]).sum(list(range(len(kept), len(own)))), kept
 
 
 def _outer(a: Any, a_subs: list[int], b: Any, b_subs: list[int], result: list[int]) -> tuple[Any, list[int]]:
