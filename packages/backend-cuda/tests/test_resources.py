@@ -69,7 +69,8 @@ def test_the_tables_are_of_these_kernels(table):
 def test_kernels_spill_nothing_and_products_read_wide_words():
     kept = rows(TABLE.read_text())
     sines = {("scan complex powers of columns", capability) for capability in ("80", "90")}  # of large angles keep 40 bytes apart
-    assert {key for key, row in kept.items() if int(row["spilled"])} == sines
+    tangents = {("draws Cauchy", "90")}  # 8 bytes
+    assert {key for key, row in kept.items() if int(row["spilled"])} == sines | tangents
     narrow = {label for (label, _), row in rows(PRODUCTS.read_text()).items() if int(row["narrow"])}
     assert narrow == {"convolution bf16 few channels", "convolution windows bf16"}, "all others load 16 bytes at a time"
 

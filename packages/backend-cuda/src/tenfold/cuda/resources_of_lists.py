@@ -24,7 +24,7 @@ NARROW = 768  # features of GPT-2's layers
 
 
 def lists(kind: str) -> Iterator[Row]:
-    """Gradients that are scaled, clipped and measured together, running statistics, parameters' gradients, maxima that are spread."""
+    """Gradients that are scaled, clipped and measured together, statistics, parameters' gradients, maxima that are spread."""
     p, s, table, i, f, double = "*" + kind, "*fp32", "*i64", "i32", "fp32", ("DOUBLE", 0)
     known = ("KIND", kind), double, ("BLOCK", PIECE)
     yield f"unscale lists {kind}", Handwritten("unscale_many", known, 8), (table, s, s)
