@@ -37,11 +37,11 @@ def _write(operator: Operator, base: Operator, values: dict[str, Any], first: st
     target = values[first]
     before, made = _standing_for(target), alias(target)
     attach(base, made, {**values, first: before})
-    node = made._node
+    node, place = made._node, before._node
     if node is None:
         return False
     if getattr(node, "s_" + first, None) is before:
-        setattr(node, "s_" + first, _kept(target, before._node))
+        setattr(node, "s_" + first, _kept(target, place))
     made._storage = made._node = None  # whose memory it is was looked at before
     with no_grad():
         operator.fn(**{**values, first: made})

@@ -230,8 +230,9 @@ def _at_one_rank(input: Tensor, q: float, dim: int | None, keepdim: bool, interp
     rising = sort(rows, -1).values
     number = input.dtype.numpy.type
     rank = number(q) * number(rising.shape[-1] - 1)  # rounded as a tensor's would be
-    if interpolation in ("lower", "higher", "nearest"):
-        rank = {"lower": np.floor, "higher": np.ceil, "nearest": np.round}[interpolation](rank)
+    rounding: dict[str, Any] = {"lower": np.floor, "higher": np.ceil, "nearest": np.round}
+    if interpolation in rounding:
+        rank = rounding[interpolation](rank)
     low, high, last = (rising.narrow(-1, place, 1) for place in (int(rank), int(np.ceil(rank)), rising.shape[-1] - 1))
     if interpolation in ("linear", "midpoint"):
         low = low.lerp(high, 0.5 if interpolation == "midpoint" else float(rank - np.floor(rank)))
