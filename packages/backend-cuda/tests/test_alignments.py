@@ -46,8 +46,7 @@ def _kernels_alone(monkeypatch):
     monkeypatch.setattr("tenfold.nn.ops.loss.ctc._forward", asked)
 
 
-@pytest.mark.parametrize("zero_infinity", [False, True])
-@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize(("dtype", "zero_infinity"), [(np.float32, True), (np.float64, False)])
 @pytest.mark.parametrize("case", SIZES, ids=str)
 def test_losses_and_gradients(case, dtype, zero_infinity):
     """Among them samples that cannot be aligned, without steps, and without labels."""

@@ -11,7 +11,7 @@ import pytest
 from tenfold.cuda import aot
 from tenfold.cuda.kernels.formulas import FORMULAS
 
-HANDFUL = ("add", "sigmoid", "floor_divide", "where", "gelu_backward", "isnan")
+HANDFUL = ("floor_divide", "where", "gelu_backward", "isnan")
 
 
 def compiled(cache, *arguments):
@@ -24,7 +24,7 @@ def compiled(cache, *arguments):
 def test_a_handful_compiles_for_ampere_and_hopper(compiled_kernels):
     done = compiled(compiled_kernels, *HANDFUL, "--sm", "80", "90", "--dtypes", "float32", "bfloat16")
     assert done.returncode == 0, done.stdout + done.stderr
-    assert "56 kernels compiled, 0 failed" in done.stdout
+    assert "36 kernels compiled, 0 failed" in done.stdout
 
 
 def test_wider_and_narrower_types_compile(compiled_kernels):

@@ -152,10 +152,11 @@ def test_a_source_that_is_too_short_is_told():
 
 
 @each("dtype", [*DTYPES, tenfold.complex128], ids=lambda d: d.name)
-@each("shape", [(5, 7), (300, 260), (2, 3, 5)], ids=str)
+@each("shape", [(5, 7), (6, 260), (2, 3, 5)], ids=str)
 def test_triangles_in_place(dtype, shape):
     x = drawn(shape, seed=1).to(dtype)
-    for diagonal in (0, 1, -2):
+    # A program has 256 columns of 4 rows, or more rows of fewer columns: the last diagonal ends in the second one.
+    for diagonal in (0, 1, -2, 255) if shape[-1] > 256 else (0, 1, -2):
         for name in ("tril_", "triu_"):
             agree(lambda x: getattr(x, name)(diagonal), x)  # noqa: B023 - called at once
             agree(lambda x: getattr(x.mT, name)(diagonal).contiguous(), x)  # noqa: B023

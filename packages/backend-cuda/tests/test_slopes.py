@@ -157,8 +157,9 @@ def test_of_reductions(name, dtype):
     for options in ({"dim": 1}, {"dim": 0, "keepdim": True}, {"dim": (0, 1)}):
         for rows in (ROWS, ROWS[:3:2]):
             x = tenfold.tensor(rows, dtype=dtype)
-            second = dtype is tenfold.float64 and rows is not ROWS
             for t in (x, x.t().contiguous().t(), x.expand(2, *x.shape)):
+                # Second gradients go through other operators, whatever the layout.
+                second = dtype is tenfold.float64 and rows is not ROWS and t is x
                 call = lambda t, options=options: REDUCED[name](t, **options)  # noqa: E731
                 got = gradients(tenfold, call, [t.cuda()], (True,), second)
                 alike(got, gradients(tenfold, call, [t], (True,), second), f"{name} {options}")

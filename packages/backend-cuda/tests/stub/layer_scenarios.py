@@ -41,6 +41,30 @@ def case_a_loss_with_its_gradient_is_two_launches():
     assert big.grid[0] <= 1056
 
 
+def case_a_recorded_write_is_one_launch_and_two_where_the_old_value_is_kept():
+    other, weight = array(64, 32), array(64, 32).requires_grad_()
+
+    def written(write):
+        """Launches and copies of a write to a result, whose place in the graph it takes."""
+        y = array(64, 32).requires_grad_() * 2
+        work = quiet(stub.work(lambda: write(y)))
+        return len(work.launches) + work.counts["on_device"]
+
+    one = {
+        "relu": lambda y: F.relu(y, inplace=True), "identity": lambda y: y.__iadd__(other), "sum": lambda y: y.add_(weight),
+        "multiple": lambda y: y.add_(weight, alpha=2), "product": lambda y: y.mul_(other), "number": lambda y: y.mul_(3.0),
+        "exp": lambda y: y.exp_(), "sigmoid": lambda y: y.sigmoid_(), "part": lambda y: y[8:].add_(other[8:]),
+    }  # fmt: skip
+    two = {
+        "product": lambda y: y.mul_(weight), "limit": lambda y: y.clamp_min_(0.5), "relu6": lambda y: F.relu6(y, inplace=True),
+        "silu": lambda y: F.silu(y, inplace=True), "sin": lambda y: y.sin_(),
+    }  # fmt: skip
+    for count, writes in ((1, one), (2, two)):
+        for name, write in writes.items():
+            written(write)  # compiled
+            assert written(write) == count, (name, written(write))
+
+
 def case_a_unit_with_its_gradient_is_two_launches():
     for unit in (F.leaky_relu, F.hardtanh, F.relu6, F.elu, F.celu, F.selu, F.mish, F.softplus, F.softsign, F.tanhshrink,
                  F.hardshrink, F.softshrink, F.hardsigmoid, F.hardswish, F.logsigmoid, F.silu, F.gelu, F.glu, tenfold.sigmoid,

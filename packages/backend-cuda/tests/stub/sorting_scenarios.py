@@ -57,3 +57,12 @@ def case_what_is_made_of_sorting_does_not_wait():
         lambda: tenfold.multinomial(x, 9, True), lambda: tenfold.randperm(30, device="cuda"),
     ):  # fmt: skip
         quiet(stub.settled(call))
+
+
+def case_a_quantile_is_a_sort_and_three_launches():
+    x = array(64, 100)
+    for call in (lambda: x.quantile(0.3, 1), lambda: x.quantile(0.5, 1, interpolation="midpoint")):
+        work = quiet(stub.settled(call))
+        assert [name.split("_")[0] for name in work.names] == ["sort", "lerp", "isnan", "where"], work.names
+    work = quiet(stub.settled(lambda: x.quantile(0.3, 1, interpolation="lower")))
+    assert [name.split("_")[0] for name in work.names] == ["sort", "isnan", "where"], work.names

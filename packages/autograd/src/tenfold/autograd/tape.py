@@ -15,6 +15,7 @@ from tenfold.autograd.inplace import rebase, reshaped, way_to
 from tenfold.autograd.levels import SCOPES
 from tenfold.autograd.nodes import AccumulateGrad, Node, Output
 from tenfold.autograd.recording import make_attach
+from tenfold.autograd.written import record_write
 from tenfold.dispatch.devices import CPU
 from tenfold.dispatch.gradmode import enable_grad
 from tenfold.dispatch.operators import Operator
@@ -28,6 +29,7 @@ from tenfold.tensor.tensor import Tensor, wrap
 
 __all__ = [
     "backward", "grad", "handed_over", "has_gradient", "is_transformed", "leaf", "make_attach", "rebase",
+    "record_write",
     "register_post_accumulate_hook", "register_tensor_hook", "reshaped", "rest", "retain_grad",
     "way_to",
 ]  # fmt: skip

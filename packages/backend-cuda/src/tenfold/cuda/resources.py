@@ -29,6 +29,7 @@ from tenfold.cuda.kernels.pool import BLOCK as POOLED
 from tenfold.cuda.kernels.varlen import LANES, NO_MASK, NO_POINTERS
 from tenfold.cuda.resources_of_arrays import orders, places, reductions, regions
 from tenfold.cuda.resources_of_layers import layers
+from tenfold.cuda.resources_of_lists import lists, numbers, pairs
 from tenfold.cuda.solver import LANES as FOLLOWED
 from tenfold.types.dtypes import BY_NAME
 
@@ -59,6 +60,9 @@ def kernels() -> Iterator[tuple[str, Handwritten, tuple[str, ...]]]:
         yield from reductions(kind)
         yield from layers(kind)
         yield from regions(kind)
+        yield from lists(kind)
+    yield from pairs()
+    yield from numbers()
     table = Handwritten("sequence_table", (("USED", 1), ("BLOCK", LANES)), by_address=True)
     yield "table of sequences", table, (*["*i32"] * 5, *["i32"] * 6)
     exchanges = Handwritten("exchange_rows", (("LANES", FOLLOWED),), 1)

@@ -32,6 +32,8 @@ def run_inplace(operator: Operator, values: dict[str, Any]) -> Any:
     at_once = base.body is not None and base.in_place is not None and not (recording or repeated) and target._key.level is None
     if at_once and base.in_place(**values) is not NotImplemented:
         return target
+    if recording and not repeated and SERVICES.autograd().record_write(operator, values):
+        return target
     if recording or (STATE.grad_enabled and target._key.level is not None):
         # The tape (inside a transform, perhaps that of a lower level) must keep the old value, which the write destroys.
         values[first] = snapshot(target)

@@ -27,6 +27,7 @@ def zero(g: Any) -> Any:
 # Arithmetic
 
 gradient(op.add, input=lambda g: g, other=lambda g: g)
+gradient(op.add_scaled, node="AddBackward0", input=lambda g: g, other=lambda g, alpha: g * alpha.conjugate())
 gradient(op.sub, input=lambda g: g, other=lambda g: -g)
 gradient(op.rsub, node="RsubBackward1", input=lambda g: -g, other=lambda g: g)
 gradient(

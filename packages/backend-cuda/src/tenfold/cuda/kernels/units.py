@@ -34,6 +34,14 @@ def relu6(input: Any, out: Any = None) -> Any:
     return run("clamp", input, 0.0, 6.0, out=out) if _is_floating(input) else NotImplemented
 
 
+@kernel(op.hardtanh, device="cuda", plays=True, into=True)
+def hardtanh(input: Any, min_val: float, max_val: float, out: Any = None) -> Any:
+    """Of floating-point numbers, with limits that they hold; the body refuses limits in the wrong order."""
+    if not _is_floating(input) or not min_val <= max_val or max(-min_val, max_val) > largest(input.dtype):
+        return NotImplemented
+    return run("clamp", input, float(min_val), float(max_val), out=out)
+
+
 @kernel(op.softplus, device="cuda", plays=True)
 def softplus(input: Any, beta: float, threshold: float) -> Any:
     return run("softplus", input, beta, threshold)

@@ -5,6 +5,8 @@ from __future__ import annotations
 import warnings
 from typing import Any
 
+import numpy as np
+
 from tenfold import return_types
 from tenfold.dispatch.accepted import Only
 from tenfold.dispatch.meta import Meta
@@ -152,6 +154,8 @@ def quantile(input: Tensor, q: Any, dim: int | None = None, keepdim: bool = Fals
     >>> tenfold.quantile(tenfold.tensor([0.0, 1.0, 4.0]), 0.75)
     tensor(2.5000)
     """
+    if isinstance(q, (int, float)) and 0 <= q <= 1 and input.numel():
+        return _at_one_rank(input, q, dim, keepdim, interpolation)
     return _quantiles(input, q, dim, keepdim, interpolation, False)
 
 
@@ -216,6 +220,26 @@ def _quantiles(input: Tensor, q: Any, dim: int | None, keepdim: bool, interpolat
     if dim is None or not input.dim():
         return of_a_copy(result.reshape([*q.shape, *([1] * input.dim() if keepdim else [])]))
     return of_a_copy(result if keepdim else result.squeeze(dim + q.dim()))
+
+
+def _at_one_rank(input: Tensor, q: float, dim: int | None, keepdim: bool, interpolation: str) -> Tensor:
+    """The same for a number: which elements in order it lies between is known, but for rows with NaN, whose quantile is that."""
+    _check_quantiles(input, interpolation)
+    dim = None if dim is None else wrap_dim(dim, input.dim(), "quantile")
+    rows = input.reshape(-1) if dim is None or not input.dim() else input.unsqueeze(-1).transpose(dim, -1).contiguous()
+    rising = sort(rows, -1).values
+    number = input.dtype.numpy.type
+    rank = number(q) * number(rising.shape[-1] - 1)  # rounded as a tensor's would be
+    rounding: dict[str, Any] = {"lower": np.floor, "higher": np.ceil, "nearest": np.round}
+    if interpolation in rounding:
+        rank = rounding[interpolation](rank)
+    low, high, last = (rising.narrow(-1, place, 1) for place in (int(rank), int(np.ceil(rank)), rising.shape[-1] - 1))
+    if interpolation in ("linear", "midpoint"):
+        low = low.lerp(high, 0.5 if interpolation == "midpoint" else float(rank - np.floor(rank)))
+    result = where(last.isnan(), last, low).squeeze(-1)  # in order NaN come last
+    if dim is None or not input.dim():
+        return of_a_copy(result.reshape([1] * input.dim() if keepdim else []))
+    return of_a_copy(result if keepdim else result.squeeze(dim))
 
 
 def _check_weights(name: str, weights: Tensor | None, rows: Tensor, wanted: tuple[str, int]) -> None:

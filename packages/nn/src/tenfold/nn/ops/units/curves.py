@@ -100,6 +100,13 @@ def relu6(input: Tensor, inplace: bool = False) -> Tensor:
     return hardtanh(input, 0, 6)
 
 
+def _cut_here(input: Tensor, inplace: bool) -> Tensor:
+    return OPERATORS["hardtanh_"].fn(input, 0, 6)
+
+
+relu6.op.in_place = _cut_here
+
+
 @_inplace_unless_reversed("leakyReLu", "negative_slope")
 @composite("units", accepts="floating", **_FUNCTION)
 def leaky_relu(input: Tensor, negative_slope: float = 0.01, inplace: bool = False) -> Tensor:
