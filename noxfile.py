@@ -21,19 +21,9 @@ sys.path.insert(0, str(ROOT / "tools"))
 os.environ.pop("PYTHONPATH", None)  # a session sees what is installed in its environment
 
 from builder import builder, installer, new_environment, once  # noqa: E402
-from chosen import (  # noqa: E402
-    extras,
-    gpu_commands,
-    judges,
-    named,
-    needs_oracle,
-    readme_program,
-    skips,
-    smoke_names,
-    tests_of_numbers,
-    wheel,
-)  # fmt: skip
+from chosen import extras, gpu_commands, judges, named, needs_oracle, readme_program, skips, smoke_names, wheel  # noqa: E402
 from commands import each  # noqa: E402
+from compiled import tests_of_numbers  # noqa: E402
 from next_version import copy_bumped  # noqa: E402
 from workspace import Package, closure, distribution_name, example_plugins, packages  # noqa: E402
 

@@ -13,7 +13,6 @@ from workspace import Package, distribution_name, packages, siblings
 GPU_FIRST = ("gpu", "networks", "device", "launch", "names")
 WITHOUT_GPU = ("aot", "availability", "resources", "stub")
 GPU_PART_S = 600
-SERVED = ("core", "autograd", "nn", "scientific", "optim")  # by compiled kernels, without which their own sessions run
 CUDA_TESTS = Path(__file__).resolve().parent.parent / "packages/backend-cuda/tests"
 
 
@@ -46,16 +45,6 @@ def needs_oracle(path: Path) -> bool:
     """
     text = path.read_text(encoding="utf-8")
     return re.search(r"importorskip\(\s*[\"'](torch|scipy)\b", text) is not None and "torchvision" not in text
-
-
-def tests_of_numbers() -> list[str]:
-    """Test files of what compiled kernels serve, but those that compare with another library or start an interpreter.
-
-    Nor those of conformance, which `tests(backend-llvm)` runs for the operators that it serves.
-    """
-    found = [path for name in SERVED for path in sorted(packages()[name].folder.glob("tests/test_*.py"))]
-    other = re.compile(r"subprocess|sys\.executable|conformance_tests")
-    return [str(path) for path in found if not needs_oracle(path) and not other.search(path.read_text(encoding="utf-8"))]
 
 
 def readme_program(readme: Path, target: Path) -> None:
