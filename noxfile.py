@@ -23,6 +23,7 @@ os.environ.pop("PYTHONPATH", None)  # a session sees what is installed in its en
 from builder import builder, installer, new_environment, once  # noqa: E402
 from chosen import extras, gpu_commands, judges, named, needs_oracle, readme_program, skips, smoke_names, wheel  # noqa: E402
 from commands import each  # noqa: E402
+from compiled import tests_of_numbers  # noqa: E402
 from next_version import copy_bumped  # noqa: E402
 from workspace import Package, closure, distribution_name, example_plugins, packages  # noqa: E402
 
@@ -54,7 +55,7 @@ if hasattr(nox.options, "allow_parallel"):  # older ones run sessions one after 
     nox.options.allow_parallel = True
 # Those that take longest come first, after the quickest to fail: of sessions side by side none is left running alone at the end.
 nox.options.sessions = [
-    "lint", "types", "oracle", "tests", "cold", "docs", "examples", "plugins", "versions", "wheels", "release",
+    "lint", "types", "oracle", "tests", "cold", "compiled", "docs", "examples", "plugins", "versions", "wheels", "release",
 ]  # fmt: skip
 
 
@@ -340,6 +341,15 @@ def cold(session: nox.Session) -> None:
         "files": ["python", "tools/cold.py", "files", *files],
     }
     each(session, commands, OMP_NUM_THREADS=dict.fromkeys(commands, "1"))
+
+
+@nox.session
+def compiled(session: nox.Session) -> None:
+    """Run other packages' tests of numbers once more, with the compiled CPU kernels, which their own sessions lack."""
+    install(session, PACKAGES.values(), *TEST_TOOLS)
+    files = [] if names_files(session) else tests_of_numbers()
+    shared_out = PARALLEL if files and at_once(session) > 1 else ()
+    session.run("pytest", *shared_out, *files, *session.posargs, env=ONE_THREAD)
 
 
 @nox.session

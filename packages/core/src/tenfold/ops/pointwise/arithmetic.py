@@ -8,15 +8,10 @@ from typing import Any
 from tenfold.dispatch.accepted import Only
 from tenfold.dispatch.meta import Meta
 from tenfold.dispatch.operators import OPERATORS, Number, composite, primitive
-from tenfold.dispatch.shape_rules import (
-    pointwise,
-)
+from tenfold.dispatch.shape_rules import pointwise
 from tenfold.ops.creation.factories import full
 from tenfold.tensor.tensor import Tensor
-from tenfold.types.dtypes import (
-    bool_,
-    int64,
-)  # fmt: skip
+from tenfold.types.dtypes import bool_, complex128, float64, int64
 from tenfold.types.numbers import factor
 from tenfold.types.promotion import of_values
 
@@ -52,10 +47,10 @@ def number_first(function: Any) -> None:
         given = {name: value for name, value in options.items() if value is not None}
         if not isinstance(other, Tensor):
             return function(full((), input), other, **given)
-        dtype = of_values((input, other))
-        if dtype.category == 1 and isinstance(input, int) and -(2**63) <= input < 2**63:
-            return function(full((), input, dtype=int64, device=other.device).to(dtype), other, **given)
-        return function(full((), input, dtype=dtype, device=other.device), other, **given)
+        quotient = function is div and "rounding_mode" not in given  # of integers, which has a floating dtype
+        dtype = of_values((input, other, *[1.0] * quotient))
+        wide = (int64, int64, float64, complex128)[dtype.category]  # what the dtype cannot hold wraps, or is infinite
+        return function(full((), input, dtype=wide, device=other.device).to(dtype), other, **given)
 
     function.overload(wrapped)
 
