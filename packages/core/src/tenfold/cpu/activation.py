@@ -41,7 +41,7 @@ def threshold_backward(grad_output: Array, input: Array, threshold: float) -> Ar
     bits = BITS.get(grad_output.itemsize)
     if bits is None or grad_output.shape != off.shape or off.ndim == 0:
         return np.where(off, np.zeros((), grad_output.dtype), grad_output)
-    # All bits where the gradient stays, none elsewhere: signs of activations follow no pattern that branches could be guessed by.
+    # All bits where the gradient stays, none elsewhere: no branches, whose pattern nothing could guess.
     kept = (off.view(np.int8) - ONE_BYTE).astype(bits)
     np.bitwise_and(kept, grad_output.view(bits), kept)
     return kept.view(grad_output.dtype)

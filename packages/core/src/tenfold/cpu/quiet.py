@@ -56,7 +56,7 @@ def _traps() -> tuple[Any, frozenset[Any]]:
     return run, frozenset(d for d in (np.dtype(np.float32), np.dtype(np.float64)) if is_trapped(d))
 
 
-# What a formula that holds for moderate numbers only is run by: FloatingPointError says that another one is wanted.
+# Runs a formula of moderate numbers: FloatingPointError says that another one is wanted.
 trapped, TRAPPED = _traps()
 
 

@@ -35,7 +35,7 @@ def run_inplace(operator: Operator, values: dict[str, Any]) -> Any:
     if recording and not repeated and SERVICES.autograd().record_write(operator, values):
         return target
     if recording or (STATE.grad_enabled and target._key.level is not None):
-        # The tape (inside a transform, perhaps that of a lower level) must keep the old value, which the write destroys.
+        # The tape, perhaps that of a lower level, keeps the old value.
         values[first] = snapshot(target)
     result = base.fn(**values)
     if repeated:

@@ -9,10 +9,7 @@ import numpy as np
 from tenfold.dispatch.accepted import Only
 from tenfold.dispatch.meta import Meta
 from tenfold.dispatch.operators import OPERATORS, Number, primitive
-from tenfold.dispatch.shape_rules import (
-    broadcast,
-    pointwise,
-)
+from tenfold.dispatch.shape_rules import broadcast, pointwise
 from tenfold.ops.pointwise.arithmetic import BINARY, FLOAT_REAL, FLOATING
 from tenfold.settings.warnings import warn_once
 from tenfold.tensor.tensor import Tensor
