@@ -9,6 +9,8 @@ import re
 from collections.abc import Callable
 from typing import Any
 
+from tenfold.tensor.tensor import Tensor
+
 # Operators that stand for one form of PyTorch's: with a dimension, of values and indices, of a factor and its state.
 NAMES = {
     "cholesky_pair": "LinalgCholeskyEx",
@@ -49,8 +51,13 @@ def _of_places(stem: str, least: int) -> Callable[[Any], str]:
 
 def _power(node: Any) -> str:
     """Numbered by which of the two is a number."""
-    of_numbers = [isinstance(getattr(node, name, None), int | float | complex) for name in ("s_input", "s_exponent")]
+    of_numbers = [_is_number(getattr(node, name, None)) for name in ("s_input", "s_exponent")]
     return f"PowBackward{2 if of_numbers[0] else 0 if of_numbers[1] else 1}"
+
+
+def _is_number(value: Any) -> bool:
+    """Whether it is a number, or what one becomes beside a tensor of half precision, where it is rounded."""
+    return isinstance(value, int | float | complex) or (isinstance(value, Tensor) and value.dtype.is_half and not value.dim())
 
 
 def _resampled(node: Any) -> str:

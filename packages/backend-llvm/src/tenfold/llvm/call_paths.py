@@ -20,6 +20,7 @@ import numpy as np
 
 from tenfold.cpu.allocator import COLLECTED
 from tenfold.dispatch.devices import CPU
+from tenfold.dispatch.layout import BY_ROWS
 from tenfold.dispatch.operators import Operator, op
 from tenfold.dispatch.runtime import FLAGS, RUNTIME, STATE
 from tenfold.dispatch.spellings import takes_out
@@ -115,7 +116,7 @@ class Paths:
         roles = _roles(operator)
         if not roles:
             return
-        elementwise = ELEMENTWISE if operator.pointwise else 0
+        elementwise = ELEMENTWISE if operator.pointwise and operator.name not in BY_ROWS else 0
         self._install(operator, operator, roles, strided, elementwise | (TAKES_OUT if writes and takes_out(operator) else 0))
         if writes and operator.inplace_form is not None:
             self._install(operator.inplace_form, operator, roles, strided, elementwise | IN_PLACE)

@@ -16,7 +16,7 @@ from tenfold.types.memory_format import propagated_order, steps_of
 
 # How a new result lies in memory: the function that sees to it.
 _COPIES = ("clone", "to_dtype")
-_BY_ROWS = ("softmax", "log_softmax", "logsigmoid")
+BY_ROWS = ("softmax", "log_softmax", "logsigmoid")
 
 
 def layout_of(operator: Operator) -> str:
@@ -25,7 +25,7 @@ def layout_of(operator: Operator) -> str:
         return ""
     if operator.name in _COPIES:
         return "note_layout"
-    if operator.family == "reduction" or operator.name in _BY_ROWS:
+    if operator.family == "reduction" or operator.name in BY_ROWS:
         return "by_rows"
     if operator.name == "pow":
         return "arrange_power"

@@ -60,10 +60,10 @@ def by_unit(name: str, arguments: int) -> Callable[[Any], Any]:
 def gate(name: str, arguments: int = 2, turned: bool = False) -> Callable[[Any], Any]:
     def wrap(beneath: Any) -> Any:
         lead(name, strided=True)
-        below = of_halves(arguments, lambda: made)(beneath)
+        below = by_unit(name, arguments)(of_halves(arguments, lambda: made)(beneath))
         planned = large_calls.large_gated(large(name, arguments)(below), arguments, turned)
         made = product_gated(planned, arguments, turned)
-        return by_unit(name, arguments)(made)
+        return made
 
     return wrap
 
