@@ -37,6 +37,8 @@ def _split(given: Any, dims: int) -> tuple[list[Any] | None, list[Any]] | None:
     for item in items:
         kind = type(item)
         if kind is slice:
+            if item.step is not None and (type(item.step) is not int or item.step < 1):
+                return None  # NumPy takes steps backwards
             used += 1
             plain = plain and item.start is None and item.stop is None and item.step is None
             basic.append(item)
