@@ -178,7 +178,9 @@ DATA = [
 
 @pytest.mark.parametrize("data", DATA, ids=str)
 @pytest.mark.parametrize(
-    "options", [{}, {"dtype": "float32"}, {"dtype": "int64"}, {"dtype": "float16"}, {"requires_grad": True}], ids=str
+    "options",
+    [{}, *({"dtype": dtype} for dtype in ("float32", "int64", "float16", bool, float)), {"requires_grad": True}],
+    ids=str,
 )
 def test_tensors_of_numbers(data, options):
     found = []
@@ -223,6 +225,7 @@ RANGES = [
     "arange(4, dtype=lib.float32)",
     "arange(4, dtype=lib.int32)",
     "arange(1.5, dtype=lib.int64)",
+    "arange(3, dtype=float)",
     "arange(3, device='cpu')",
     "arange(2**62, 2**62 + 2)",
     "arange('a')",

@@ -47,7 +47,7 @@ def tensor(data: Any, *, dtype: Any = None, device: Any = None, requires_grad: b
     numpy_dtype = _KINDS.get(kind)
     if numpy_dtype is None:
         return NotImplemented
-    if dtype is not None and dtype.numpy is not numpy_dtype:
+    if dtype is not None and getattr(dtype, "numpy", None) is not numpy_dtype:  # `bool` is one of Python's
         if dtype is not dtypes.float32 or kind is not int:
             return NotImplemented
         numpy_dtype = FLOAT32

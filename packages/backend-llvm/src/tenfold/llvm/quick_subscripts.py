@@ -27,6 +27,11 @@ _getitem: Any = op.getitem.fn
 _view: Any = op.view.fn
 
 
+def _forwards(step: Any) -> bool:
+    """Whether PyTorch takes a slice of this step, too: NumPy goes backwards as well."""
+    return step is None or (type(step) is int and step > 0)
+
+
 def _split(given: Any, dims: int) -> tuple[list[Any] | None, list[Any]] | None:
     """The part of an index in ints, slices, None and ... (None: it selects all), and the tensors, each for its dimension of that
     part; None where there are other things in it."""
@@ -37,9 +42,7 @@ def _split(given: Any, dims: int) -> tuple[list[Any] | None, list[Any]] | None:
     for item in items:
         kind = type(item)
         if kind is slice:
-            if item.step is not None and (type(item.step) is not int or item.step < 1):
-                return None  # NumPy takes steps backwards
-            used += 1
+            used += 1 if _forwards(item.step) else dims + 1
             plain = plain and item.start is None and item.stop is None and item.step is None
             basic.append(item)
             places.append(None)
