@@ -121,3 +121,11 @@ def test_short_rows(dtype, threads):
             np.testing.assert_array_equal(found, turned)
     finally:
         tenfold.set_num_threads(before)
+
+
+@pytest.mark.parametrize("dtype", [tenfold.bfloat16, tenfold.float16, tenfold.int16])
+def test_transposed_copies_of_two_bytes(dtype):
+    bits = RNG.integers(0, 1 << 16, (3, 70, 45), dtype=np.uint16)  # any, those of numbers that are none too
+    x = tenfold.frombuffer(bytearray(bits.tobytes()), dtype=dtype).view(3, 70, 45)
+    for dims in ((0, 2, 1), (2, 0, 1), (1, 2, 0)):
+        assert x.permute(dims).contiguous()._array.tobytes() == np.ascontiguousarray(bits.transpose(dims)).tobytes()

@@ -245,6 +245,24 @@ class Blocks:
             place = self.f.at(self.row("mask", mask, query), self.f.mul(first_key, size))
             self.f.do(f"call void @masking(ptr {score}, ptr {place}, i64 {count}, {self.t} {factor})")
 
+    def cleared(self, top: str, total: str, value: str) -> None:
+        """No score yet for any query of a block: the largest, the sum of exponentials, and the weighted sum of values."""
+        f, v, t = self.f, self.v, self.t
+        with f.loop(0, self.rows) as i:
+            f.do(f"store {t} {literal(-inf, t)}, ptr {v.place(top, i)}")
+            f.do(f"store {t} 0.0, ptr {v.place(total, i)}")
+        with f.loop(0, self.rows * self.a.value, v.lanes) as i:
+            v.store("zeroinitializer", v.place(value, i))
+
+    def summed(self, top: str, total: str, i: str, place: str) -> str:
+        """Write the log-sum-exp of a query; what its values are divided by."""
+        f, v, t = self.f, self.v, self.t
+        number, large = (f.let(f"load {t}, ptr {v.place(p, i)}") for p in (total, top))
+        sum_ = f.let(f"call {t} @logarithm({t} {number}, {t} {large})")
+        f.do(f"store {t} {sum_}, ptr {v.place(self.base['sums'], f.add(place, i))}")
+        none = f.let(f"fcmp oeq {t} {number}, 0.0")
+        return f.let(f"select i1 {none}, {t} 1.0, {t} {number}")
+
     def module(self, loops: str, *functions: str) -> str:
         """The function with those that it calls."""
         tiles = "".join(made.text() for made in sorted(self.products, key=str))
@@ -282,11 +300,7 @@ def forward(a: Attention) -> str:
             f.do(f"store i64 {head}, ptr {last}")
             n = f.least(KEYS, f.sub(w.keys, start))
             w.turned("k", keys, start, n, v.place(turned, f.mul(start, a.query)), a.query)
-        with f.loop(0, QUERIES) as i:
-            f.do(f"store {t} {literal(-inf, t)}, ptr {v.place(top, i)}")
-            f.do(f"store {t} 0.0, ptr {v.place(total, i)}")
-        with f.loop(0, QUERIES * a.value, v.lanes) as i:
-            v.store("zeroinitializer", v.place(value, i))
+        w.cleared(top, total, value)
         with f.loop(0, w.seen(first, count), KEYS) as start:
             n = f.least(KEYS, f.sub(w.seen(first, count), start))
             with f.when(f.let(f"xor i1 {few_keys}, true")):
@@ -305,11 +319,7 @@ def forward(a: Attention) -> str:
             w.product(2, (value, a.value * w.size), chances, seen, (count, a.value, n), (STEPS, ahead))
         place, out = f.add(f.mul(head, w.queries), first), w.row("out", w.head("out", outer, inner), first)
         with f.loop(0, count) as i:
-            number, large = (f.let(f"load {t}, ptr {v.place(p, i)}") for p in (total, top))
-            sum_ = f.let(f"call {t} @logarithm({t} {number}, {t} {large})")
-            f.do(f"store {t} {sum_}, ptr {v.place(w.base['sums'], f.add(place, i))}")
-            none = f.let(f"fcmp oeq {t} {number}, 0.0")
-            many = v.splat(f.let(f"select i1 {none}, {t} 1.0, {t} {number}"))
+            many = v.splat(w.summed(top, total, i, place))
             line = v.place(value, f.mul(i, a.value))
             goal = w.row("out", out, i)
             for d in range(0, a.value, v.lanes):

@@ -232,6 +232,21 @@ def affine(rows: Array, weight: Array, bias: Array | None) -> Array:
     return made
 
 
+def is_affine(input: Any, weight: Any, bias: Any) -> bool:
+    """Whether these are rows, a matrix and perhaps a row in one piece, which fit."""
+    if input.ndim < 2 or weight.ndim != 2 or input.shape[-1] != weight.shape[1]:
+        return False
+    return bias is None or (bias.dtype is input.dtype and bias.shape == weight.shape[:1] and bias.flags.carray)
+
+
+def is_sum(input: Any, mat1: Any, mat2: Any, beta: Any, alpha: Any) -> bool:
+    """Whether a product of matrices is added, as it is, to a row or a matrix in one piece."""
+    if mat1.ndim != 2 or mat2.ndim != 2 or mat1.shape[1] != mat2.shape[0] or beta != 1 or alpha != 1:
+        return False
+    whole = mat1.shape[0], mat2.shape[1]
+    return input.dtype is mat1.dtype and input.shape in (whole, whole[1:]) and input.flags.carray
+
+
 def matmul(input: Any, other: Any) -> Any:
     """Two matrices, or a batch of rows with one matrix."""
     if input.ndim < 2 or other.ndim != 2 or input.shape[-1] != other.shape[0]:
@@ -247,9 +262,7 @@ def mm(input: Any, mat2: Any) -> Any:
 
 def linear(input: Any, weight: Any, bias: Any) -> Any:
     """input @ weight.T + bias."""
-    if input.ndim < 2 or weight.ndim != 2 or input.shape[-1] != weight.shape[1]:
-        return NotImplemented
-    if bias is not None and (bias.dtype is not input.dtype or bias.shape != weight.shape[:1] or not bias.flags.carray):
+    if not is_affine(input, weight, bias):
         return NotImplemented
     shape, strides = weight.shape[::-1], weight.strides[::-1]
     found = _product(input, weight, shape, strides, bias)
@@ -259,9 +272,4 @@ def linear(input: Any, weight: Any, bias: Any) -> Any:
 
 def addmm(input: Any, mat1: Any, mat2: Any, beta: Any, alpha: Any) -> Any:
     """input + mat1 @ mat2, for a row or a matrix in one piece."""
-    if mat1.ndim != 2 or mat2.ndim != 2 or mat1.shape[1] != mat2.shape[0] or beta != 1 or alpha != 1:
-        return NotImplemented
-    whole = mat1.shape[0], mat2.shape[1]
-    if input.dtype is not mat1.dtype or input.shape not in (whole, whole[1:]) or not input.flags.carray:
-        return NotImplemented
-    return product(mat1, mat2, input)
+    return product(mat1, mat2, input) if is_sum(input, mat1, mat2, beta, alpha) else NotImplemented

@@ -6,11 +6,8 @@ they are multiplied with the values.
 
 from __future__ import annotations
 
-from math import inf
-
 from tenfold.llvm.attention import Attention, Blocks, exponentials, normalized, one_by_one, simple_loop
 from tenfold.llvm.loops import TAGS
-from tenfold.llvm.lowering import literal
 from tenfold.llvm.matrix_tiles import DECLARED, NUMBERS, PAIR, SIDE, TILE, across, along
 from tenfold.llvm.matrix_unit import FLOATS, INTRINSICS, begin, end, multiplied, multiply, rounded
 from tenfold.llvm.writer import Function
@@ -43,11 +40,7 @@ def forward(a: Attention) -> str:
         with f.loop(0, count, SIDE) as i:
             goal = f.at(strip, f.mul(f.let(f"sdiv i64 {i}, {SIDE}"), deep))
             _laid(f, "along_a", w.row("q", query, f.add(first, i)), w.steps["q"][2], f.sub(count, i), a.query, goal)
-        with f.loop(0, QUERIES) as i:
-            f.do(f"store {t} {literal(-inf, t)}, ptr {v.place(top, i)}")
-            f.do(f"store {t} 0.0, ptr {v.place(total, i)}")
-        with f.loop(0, QUERIES * a.value, v.lanes) as i:
-            v.store("zeroinitializer", v.place(value, i))
+        w.cleared(top, total, value)
         with f.loop(0, w.seen(first, count), KEYS) as start:
             n = f.least(KEYS, f.sub(w.seen(first, count), start))
             whole = w.in_whole(n, SIDE)
@@ -80,11 +73,7 @@ def forward(a: Attention) -> str:
                     multiply(f, rows, steps, panel, (here, value_row), "false")
         place, out = f.add(f.mul(head, w.queries), first), w.row("out", w.head("out", outer, inner), first)
         with f.loop(0, count) as i:
-            number, large = (f.let(f"load {t}, ptr {v.place(p, i)}") for p in (total, top))
-            sum_ = f.let(f"call {t} @logarithm({t} {number}, {t} {large})")
-            f.do(f"store {t} {sum_}, ptr {v.place(w.base['sums'], f.add(place, i))}")
-            none = f.let(f"fcmp oeq {t} {number}, 0.0")
-            one = f.let(f"select i1 {none}, {t} 1.0, {t} {number}")
+            one = w.summed(top, total, i, place)
             first_lane = f.let(f"insertelement {FLOATS} poison, {t} {one}, i64 0")
             many = f.let(f"shufflevector {FLOATS} {first_lane}, {FLOATS} poison, <{SIDE} x i32> zeroinitializer")
             line, goal = f.at(value, f.mul(i, value_row)), w.row("out", out, i)

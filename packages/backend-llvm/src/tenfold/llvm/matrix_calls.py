@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from tenfold.llvm import session as sessions
+from tenfold.llvm.large_calls import is_affine, is_sum
 from tenfold.llvm.matrix_tiles import SIDE
 from tenfold.llvm.matrix_unit import BLOCK_ROWS, DEPTH, SPAN, products, usable
 from tenfold.llvm.programs import Compiled
@@ -159,18 +160,11 @@ def bmm(input: Any, mat2: Any) -> Any:
 
 def linear(input: Any, weight: Any, bias: Any) -> Any:
     """input @ weight.T + bias."""
-    if input.ndim < 2 or weight.ndim != 2 or input.shape[-1] != weight.shape[1] or not _worth(input, weight, len(weight)):
-        return NotImplemented
-    if bias is not None and (bias.dtype is not input.dtype or bias.shape != weight.shape[:1] or not bias.flags.carray):
-        return NotImplemented
-    return product(input, weight.T, bias) if weight.size else NotImplemented
+    served = is_affine(input, weight, bias) and weight.size and _worth(input, weight, len(weight))
+    return product(input, weight.T, bias) if served else NotImplemented
 
 
 def addmm(input: Any, mat1: Any, mat2: Any, beta: Any, alpha: Any) -> Any:
     """input + mat1 @ mat2, for a row or a matrix in one piece."""
-    if mat1.ndim != 2 or mat2.ndim != 2 or mat1.shape[1] != mat2.shape[0] or beta != 1 or alpha != 1:
-        return NotImplemented
-    whole = mat1.shape[0], mat2.shape[1]
-    if input.dtype is not mat1.dtype or input.shape not in (whole, whole[1:]) or not input.flags.carray:
-        return NotImplemented
-    return product(mat1, mat2, input) if mat2.size and _worth(mat1, mat2, whole[1]) else NotImplemented
+    served = is_sum(input, mat1, mat2, beta, alpha) and mat2.size and _worth(mat1, mat2, mat2.shape[1])
+    return product(mat1, mat2, input) if served else NotImplemented

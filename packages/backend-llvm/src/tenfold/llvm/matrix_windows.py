@@ -24,6 +24,7 @@ Array = np.ndarray[Any, Any]
 WORK = 1 << 18  # multiplications from which the unit takes less time than conversions and float32
 LEAST_FILLED = 1 / 8  # of the tiles, below which too much is multiplied by zeros
 MOST_STRIDE = 4  # pixels for one that is not zero, up to which the images' gradient is made so
+MOST_KEPT = 1 << 16  # windows, whose places are kept for the next call
 SIZE = BFLOAT16.size
 
 
@@ -48,7 +49,8 @@ class Windows:
     def tables(self, count: int) -> tuple[Array, Array]:
         """The bytes to the first pixel of each window of so many images, and to each piece of a window."""
         window = self.window
-        return _tables(count, window.outputs, window.stride, self.pieces, window.dilation, self.wide, self.channels)
+        make = _tables if count * prod(window.outputs) <= MOST_KEPT else _tables.__wrapped__
+        return make(count, window.outputs, window.stride, self.pieces, window.dilation, self.wide, self.channels)
 
     def weights(self, weight: Array) -> Array:
         """Weights (O, C, *kernel) as (O, depth)."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import reduce
 from typing import Any
 
 from tenfold.dispatch.kernels import kernel
@@ -10,8 +11,10 @@ from tenfold.dispatch.operators import op
 from tenfold.llvm import mixing, session as sessions
 from tenfold.llvm.elementwise import Formula, Operator
 from tenfold.llvm.gates import gated
-from tenfold.llvm.kernels.halves import in_float32
+from tenfold.llvm.kernels.halves import HALVES, in_float32
+from tenfold.llvm.matrix_unit import there
 from tenfold.llvm.row_gates import row_gated
+from tenfold.llvm.storage import BFLOAT16
 
 ACCELERATED: dict[str, Any] = {}
 
@@ -31,15 +34,46 @@ def elementwise(name: str, formula: Formula, roles: str = "x", *, into: bool = T
     return made
 
 
-def chosen(name: str, serve: Callable[..., Any], arguments: int, note: str, least: int = 0, *, halves: int = 0) -> None:
+def chosen(
+    name: str, serve: Callable[..., Any], arguments: int, note: str, least: int = 0, *, halves: int = 0,
+    unit: Callable[..., Any] | None = None,
+) -> None:  # fmt: skip
     """Attach a function that serves an operator's calls on floats, or returns NotImplemented.
 
     `halves`: how many of its results are rounded where half precision is computed in float32, which 0 leaves to the function.
+    `unit`: what serves bfloat16 by the processor's matrix unit. Calls of other dtypes pass both by in native code.
     """
+    layers, known = [gated(serve, arguments, least)], [serve]
     if halves:
-        serve, note = in_float32(serve, halves), f"{note}; half precision in float32"
-    ACCELERATED[name] = serve
-    kernel(getattr(op, name), device="cpu", wrap=True, note=note)(gated(serve, arguments, least))
+        known.insert(0, in_float32(serve, halves))
+        layers.append(gated(known[0], arguments, least, HALVES))
+        note += "; half precision in float32"
+    if unit is not None:
+        known.insert(0, unit)
+        layers.append(by_unit(unit, arguments))
+    ACCELERATED[name] = in_turn(*known)
+    kernel(getattr(op, name), device="cpu", wrap=True, note=note)(
+        lambda beneath: reduce(lambda under, layer: layer(under), layers, beneath)
+    )
+
+
+def by_unit(serve: Callable[..., Any], arguments: int) -> Callable[[Any], Any]:
+    """What puts a function of bfloat16 by the processor's matrix unit before a kernel, if there is such a unit."""
+    if not there():
+        return lambda beneath: beneath
+    return gated(serve, arguments, 0, (BFLOAT16,))  # type: ignore[no-any-return]
+
+
+def in_turn(*serves: Callable[..., Any]) -> Callable[..., Any]:
+    """What the first of some functions serves that does not leave the call to the others."""
+    if len(serves) == 1:
+        return serves[0]
+
+    def serve(*arguments: Any) -> Any:
+        answers = (function(*arguments) for function in serves)
+        return next((answer for answer in answers if answer is not NotImplemented), NotImplemented)
+
+    return serve
 
 
 def rowwise(name: str, serve: Callable[..., Any], note: str, *gate: Any, **options: Any) -> None:

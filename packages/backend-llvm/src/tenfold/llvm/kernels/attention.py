@@ -11,7 +11,7 @@ from tenfold.llvm import session as sessions
 from tenfold.llvm.attention import QUERIES, Attention, forward
 from tenfold.llvm.attention_gradient import gradient
 from tenfold.llvm.kernels.attaching import chosen
-from tenfold.llvm.kernels.halves import converted, in_float32
+from tenfold.llvm.kernels.halves import converted
 from tenfold.llvm.matrix_attention import QUERIES as UNIT_QUERIES, forward as forward_by_unit
 from tenfold.llvm.matrix_tiles import SIDE
 from tenfold.llvm.matrix_unit import usable
@@ -163,7 +163,7 @@ def fused_attention(query: Array, key: Array, value: Array, attn_mask: Array | N
     return out, sums
 
 
-def by_unit(query: Any, key: Any, value: Any, attn_mask: Any, is_causal: bool, scale: float | None) -> Any:
+def _by_unit(query: Any, key: Any, value: Any, attn_mask: Any, is_causal: bool, scale: float | None) -> Any:
     """Attention of bfloat16 by the processor's matrix unit; NotImplemented for other arrays."""
     given = query, key, value
     if not all(type(a) is np.ndarray and a.dtype == BFLOAT16.dtype for a in given) or not usable():
@@ -177,11 +177,6 @@ def by_unit(query: Any, key: Any, value: Any, attn_mask: Any, is_causal: bool, s
     arrays = [*(call.heads(x) for x in given), call.heads(out), *masks]
     done = BY_UNIT.run((call.kind(attn_mask),), items, grain, sums, *arrays, *call.numbers(*arrays))
     return (out, sums) if done else NotImplemented
-
-
-def _attention(*arguments: Any) -> Any:
-    found = by_unit(*arguments)
-    return in_float32(fused_attention)(*arguments) if found is NotImplemented else found
 
 
 def fused_attention_grad(
@@ -251,5 +246,5 @@ def _grain(call: _Call, queries: int) -> int:
     return max(1, (1 << 18) // work)
 
 
-chosen("fused_attention", _attention, 6, NOTE)
+chosen("fused_attention", fused_attention, 6, NOTE, halves=1, unit=_by_unit)
 chosen("fused_attention_grad", fused_attention_grad, 9, NOTE, halves=3)

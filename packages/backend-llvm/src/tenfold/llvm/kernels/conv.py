@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from math import prod
 from typing import Any
 
@@ -12,7 +11,6 @@ from tenfold.llvm import channels, matrix_windows, patches
 from tenfold.llvm.convolution import NARROW, Weights, correlate, input_gradient, weight_gradient
 from tenfold.llvm.formats import LAST, Order, channels_first, in_one_piece, last, order_of, ordered
 from tenfold.llvm.kernels.attaching import chosen
-from tenfold.llvm.kernels.halves import in_float32
 from tenfold.llvm.large_calls import affine, dot
 from tenfold.llvm.planes import Window, forward
 from tenfold.llvm.programs import suitable
@@ -23,7 +21,7 @@ Array = np.ndarray[Any, Any]
 Sizes = tuple[int, ...]
 
 DTYPES = (FLOAT32.dtype, FLOAT64.dtype)
-NOTE = "float32 and float64, and in float32 half precision"
+NOTE = "float32 and float64"
 # Products of a convolution of one tap, below which NumPy's are done before these are planned; and of its gradients, up to which
 # they take less time where channels are few.
 LITTLE, LITTLE_GRADIENT = 1 << 19, 1 << 21
@@ -324,19 +322,9 @@ def _unit_for_weight(
     return _laid(matrix_windows.weight_gradient(wide, narrow, window), grad, input)
 
 
-def _first(serve: Callable[..., Any], others: Callable[..., Any]) -> Callable[..., Any]:
-    """What one kernel serves, and the others the rest of."""
-
-    def both(*arguments: Any) -> Any:
-        found = serve(*arguments)
-        return others(*arguments) if found is NotImplemented else found
-
-    return both
-
-
 for _name, _unit, _serve in (
     ("convolution", _unit_forward, _forward),
     ("convolution_input_grad", _unit_for_input, _for_input),
     ("convolution_weight_grad", _unit_for_weight, _for_weight),
 ):
-    chosen(_name, _first(_unit, in_float32(_serve)), 9, NOTE)
+    chosen(_name, _serve, 9, NOTE, halves=1, unit=_unit)

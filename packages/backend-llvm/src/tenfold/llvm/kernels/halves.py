@@ -39,7 +39,8 @@ def converted(x: Array, target: Stored) -> Array:
         out = empty(x.shape, target)
         if CONVERTED.run((source, target), x.size, GRAIN_ELEMENTS, out, x):
             return out
-    return x.astype(target.dtype)
+    with np.errstate(over="ignore"):  # what is too large becomes infinite
+        return x.astype(target.dtype)
 
 
 def of_halves(arguments: int, product: Callable[[], Any]) -> Callable[[Any], Any]:

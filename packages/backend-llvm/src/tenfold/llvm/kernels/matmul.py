@@ -14,11 +14,11 @@ from tenfold.dispatch.operators import op
 from tenfold.dispatch.registration import current_owner
 from tenfold.llvm import large_calls, matrix_calls
 from tenfold.llvm.gates import gated
-from tenfold.llvm.kernels.attaching import ACCELERATED, lead
-from tenfold.llvm.kernels.halves import of_halves
+from tenfold.llvm.kernels.attaching import ACCELERATED, by_unit, in_turn, lead
+from tenfold.llvm.kernels.halves import in_float32, of_halves
 from tenfold.llvm.little_products import product_gated
 from tenfold.llvm.matrix_unit import there
-from tenfold.llvm.storage import BFLOAT16, FLOAT32, FLOAT64
+from tenfold.llvm.storage import FLOAT32, FLOAT64
 
 
 def only_ours(*names: str) -> bool:
@@ -46,21 +46,15 @@ def attach(name: str, work_of: tuple[str, ...], wrap: Callable[[Any], Any]) -> N
 def large(name: str, arguments: int) -> Callable[[Any], Any]:
     """The kernel of large products around the one beneath."""
     serve = getattr(large_calls, name)
-    ACCELERATED[name] = serve
+    unit = getattr(matrix_calls, name)
+    ACCELERATED[name] = in_turn(unit, in_float32(serve))
     return gated(serve, arguments, large_calls.LEAST, (FLOAT32, FLOAT64))  # type: ignore[no-any-return]
-
-
-def by_unit(name: str, arguments: int) -> Callable[[Any], Any]:
-    """The kernel of bfloat16 by the processor's matrix unit around the one beneath, if there is such a unit."""
-    if not there():
-        return lambda beneath: beneath
-    return gated(getattr(matrix_calls, name), arguments, 0, (BFLOAT16,))  # type: ignore[no-any-return]
 
 
 def gate(name: str, arguments: int = 2, turned: bool = False) -> Callable[[Any], Any]:
     def wrap(beneath: Any) -> Any:
         lead(name, strided=True)
-        below = by_unit(name, arguments)(of_halves(arguments, lambda: made)(beneath))
+        below = by_unit(getattr(matrix_calls, name), arguments)(of_halves(arguments, lambda: made)(beneath))
         planned = large_calls.large_gated(large(name, arguments)(below), arguments, turned)
         made = product_gated(planned, arguments, turned)
         return made
@@ -70,5 +64,7 @@ def gate(name: str, arguments: int = 2, turned: bool = False) -> Callable[[Any],
 
 attach("mm", (), gate("mm"))
 attach("matmul", ("mm", "bmm"), gate("matmul"))
-attach("bmm", (), by_unit("bmm", 2))
-attach("addmm", ("mm",), lambda beneath: by_unit("addmm", 5)(large("addmm", 5)(beneath)))
+if there():
+    ACCELERATED["bmm"] = matrix_calls.bmm
+    attach("bmm", (), by_unit(matrix_calls.bmm, 2))
+attach("addmm", ("mm",), lambda beneath: by_unit(matrix_calls.addmm, 5)(large("addmm", 5)(beneath)))

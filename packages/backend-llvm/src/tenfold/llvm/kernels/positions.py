@@ -127,7 +127,7 @@ def _leading(beneath: Any) -> Any:
     return gated(in_float32(any_few), 5, LEAST, HALVES)(gated(topk, 5)(beneath))
 
 
-ACCELERATED["topk_pair"] = topk
+ACCELERATED["topk_pair"] = in_float32(topk)
 kernel(op.topk_pair, device="cpu", wrap=True, note=f"{NOTE}, at most {MOST_LEADING} of a row that differ")(_leading)
 for _name, _serve, _kind in (("cumsum", scans.cumsum, "sum"), ("cumprod", scans.cumprod, "product")):
     _along(_name, _serve, LIKE, scans.RUNNING, _kind)
