@@ -83,7 +83,7 @@ def set_memory_limit(size: int) -> None:
     if _libc is None:
         return
     _state.update(limit=size, on=size > 0)
-    # So all blocks come from the heap, whose free end is given back beyond the threshold.
+    # Without own maps all blocks come from the heap, whose free end is given back beyond the threshold.
     _libc.mallopt(_MAP_AT_MOST, 0 if size else _DEFAULT_MAPS)
     _libc.mallopt(_TRIM_THRESHOLD, min(size, _LARGEST) if size else 1 << 17)
     if size and _note_collection not in gc.callbacks:
