@@ -1,4 +1,4 @@
-"""Determinants of matrices by their factors L and U and the exchanges of rows, as LAPACK leaves them: a program for each matrix."""
+"""Determinants by a matrix's factors L and U and its exchanges of rows, as LAPACK leaves them: a program for each matrix."""
 
 # mypy: disable-error-code="no-untyped-def"
 # Parameters are what Triton makes of them: annotations other than its own would mean something to it.
