@@ -96,3 +96,14 @@ def test_names_that_tell_of_waits_memory_and_streams():
     assert cuda.random.get_rng_state().shape == (16,)
     with cuda.profiler.profile():
         pass
+
+
+def test_mixed_precision_has_its_older_place():
+    from tenfold.cuda.amp import GradScaler, autocast  # the form that programs use
+
+    assert (cuda.amp.autocast, cuda.amp.GradScaler) == (autocast, GradScaler)
+    x = tenfold.ones(4, 4, device="cuda")
+    with pytest.warns(FutureWarning, match="is deprecated"):
+        region = autocast()
+    with region:
+        assert (x @ x).dtype is tenfold.float16

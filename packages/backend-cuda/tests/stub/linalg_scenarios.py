@@ -300,3 +300,13 @@ def case_half_precision_is_refused():
     for dtype in (tenfold.float16, tenfold.bfloat16):
         with pytest.raises(RuntimeError, match="Low precision dtypes not supported"):
             tenfold.linalg.cholesky_ex(given(2, 2, dtype=dtype, device="cuda:0"))
+
+
+def case_a_determinant_is_one_launch_behind_its_factors():
+    """Of one matrix by cuSOLVER, and of many by cuBLAS, whose table of addresses is a launch too; the copy is by columns."""
+    for shape, others in (((5, 5), ["cast_f_ls2_"]), ((8, 5, 5), ["cast_f_ls3_", "cupy_arange__uint_uint_uint64"])):
+        x = tenfold.empty(*shape, device="cuda")
+        for call in (tenfold.linalg.det, tenfold.linalg.slogdet):
+            work = stub.settled(lambda call=call, x=x: call(x))
+            assert work.names == [*others, "determinants"], (call, shape, work.names)
+            assert not work.counts["sync"]

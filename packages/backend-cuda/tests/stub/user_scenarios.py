@@ -6,10 +6,12 @@ import ctypes
 import pickle
 
 import pytest
+import stub
 from scenarios import DEVICE
 
 import tenfold
 from tenfold import cuda
+from tenfold.profiler import profile
 
 
 def case_memory_that_is_used_up_is_told_as_pytorch_tells_it():
@@ -218,3 +220,33 @@ def case_a_backward_pass_meets_the_streams_of_its_forward_pass():
         assert waits == [there, back]
     finally:
         cuda.Stream.wait_stream = wait
+
+
+def case_the_profilers_marks_are_read_at_its_end():
+    """Times of the device cost two marks a call, and one wait where the recording ends; the work is what it was."""
+    x = tenfold.ones(64, 64, device=DEVICE)
+
+    def run():
+        return (x.exp() + 1).sum()
+
+    def profiled():
+        with profile() as prof:
+            run()
+        events = [e for e in prof.events() if e.device_us is not None]
+        assert [e.name for e in events] == ["exp", "add", "sum"]
+        assert all(e.device_time_total == 1000.0 and e.device_line == "cuda:0 stream 0" for e in events)  # the stub's millisecond
+
+    plain, seen = stub.settled(run), stub.settled(profiled)
+    assert seen.names == plain.names
+    assert not plain.counts["sync"]
+    assert 0 < seen.counts["sync"] <= 2
+
+
+def case_nothing_is_timed_while_a_graph_is_recorded():
+    x = tenfold.ones(64, device=DEVICE)
+    x.exp()
+    graph = cuda.CUDAGraph()
+    with profile() as prof, cuda.graph(graph):
+        x.exp()
+    assert [e.name for e in prof.events()] == ["exp"]
+    assert all(e.device_us is None for e in prof.events())

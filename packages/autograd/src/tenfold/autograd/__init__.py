@@ -6,7 +6,7 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 from tenfold.autograd.anomaly import detect_anomaly, set_detect_anomaly
-from tenfold.autograd.function import Function
+from tenfold.autograd.function import Function, NestedIOFunction
 from tenfold.autograd.grad_mode import is_multithreading_enabled, set_multithreading_enabled
 from tenfold.autograd.gradcheck import gradcheck, gradgradcheck
 from tenfold.autograd.gradients import gradient, gradients
@@ -18,10 +18,9 @@ from tenfold.dispatch.gradmode import enable_grad, inference_mode, no_grad, set_
 from tenfold.dispatch.services import SERVICES
 
 __all__ = [
-    "Function", "Node", "SavedTensor", "Variable", "backward", "detect_anomaly", "draw", "enable_grad", "grad", "gradcheck",
-    "gradgradcheck", "gradient", "gradients", "inference_mode", "is_multithreading_enabled", "no_grad",
-    "set_detect_anomaly", "set_grad_enabled",
-    "set_multithreading_enabled",
+    "Function", "NestedIOFunction", "Node", "SavedTensor", "Variable", "backward", "detect_anomaly", "draw",
+    "enable_grad", "grad", "gradcheck", "gradgradcheck", "gradient", "gradients", "inference_mode",
+    "is_multithreading_enabled", "no_grad", "set_detect_anomaly", "set_grad_enabled", "set_multithreading_enabled",
 ]  # fmt: skip
 
 # A custom Function meets vmap and forward mode above it, which are written in Functions themselves.

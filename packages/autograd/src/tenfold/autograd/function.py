@@ -6,171 +6,20 @@ import functools
 import inspect
 import threading
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any
 
 from tenfold.autograd.anomaly import note
 from tenfold.autograd.function_ctx import FunctionCtx
+from tenfold.autograd.function_node import FunctionNode, NestedNode
 from tenfold.autograd.function_results import attach, check_dirty, mark_views
 from tenfold.autograd.levels import SCOPES
-from tenfold.autograd.nodes import NUMBERS, RELEASED, Node
-from tenfold.autograd.recording import alias, modified, restore, restore_output, second_time
+from tenfold.autograd.pytree import LEAF, Spec, flatten, unflatten
 from tenfold.autograd.refusing import refusing
-from tenfold.autograd.saved import Packed, current_hooks, raw_saved
-from tenfold.dispatch.gradmode import enable_grad, no_grad
-from tenfold.dispatch.inplace import _broadcasts_to
+from tenfold.dispatch.gradmode import no_grad
 from tenfold.dispatch.runtime import STATE
 from tenfold.dispatch.services import SERVICES
-from tenfold.ops.creation.factories import zeros
 from tenfold.tensor.tensor import Tensor
-
-
-def deprecated_saved_variables(ctx: Any) -> tuple[Any, ...]:
-    """What `ctx.saved_variables` was before it was called `saved_tensors`."""
-    warnings.warn("'saved_variables' is deprecated; use 'saved_tensors'", DeprecationWarning, stacklevel=2)
-    return tuple(ctx.saved_tensors)
-
-
-class FunctionNode(Node, FunctionCtx):
-    """The graph node of a custom function, and the `ctx` that its methods get."""
-
-    # No __slots__: a ctx takes any attribute.
-    _function: Any
-    is_multiple = False
-
-    def __init__(self) -> None:
-        FunctionCtx.__init__(self)
-        self._next, self._shape, self._extra, self._number = (), (), None, next(NUMBERS)
-        self.needs_input_grad: tuple[bool, ...] = ()
-        self._materialize_non_diff_grads = True
-        self._differentiable: tuple[bool, ...] = ()
-        self._saved: Any = ()
-
-    @property
-    def _output_places(self) -> Sequence[int]:
-        """All that forward returned counts as an output, as `backward` takes a gradient for each."""
-        return range(len(self._shape)) if self.is_multiple else (0,)
-
-    # What backward reads
-
-    @property
-    def saved_tensors(self) -> tuple[Any, ...]:
-        """The saved tensors; RuntimeError after they were freed or overwritten."""
-        if self._saved is RELEASED:
-            raise second_time(self)
-        found = []
-        for tensor, version, place in self._saved:
-            if type(tensor) is Packed:
-                tensor = tensor.tensor()
-            elif tensor is not None and tensor._version != version:
-                raise modified(self, "saved tensor", tensor, version)
-            found.append(tensor if place is None else self._restored(tensor, place))
-        return tuple(found)
-
-    def _restored(self, tensor: Any, place: int) -> Any:
-        """A saved result in its place of the graph, in whatever mode: a backward pass may begin to record by itself."""
-        with enable_grad():
-            if not self.is_multiple:
-                return restore(tensor, self)
-            return restore_output(tensor, self, place) if self._differentiable[place] else tensor
-
-    saved_variables = property(deprecated_saved_variables)
-
-    def for_jvp(self) -> Any:
-        """A context in which `saved_tensors` are those that were saved for `jvp`."""
-        return _SavedForForward(self)
-
-    @property
-    def _raw_saved_tensors(self) -> tuple[Any, ...]:
-        if self._saved is RELEASED:
-            raise second_time(self)
-        return tuple(raw_saved(self, "saved", i) for i in range(len(self._saved)))
-
-    def set_saved_hooks(self, field: str, position: int | None, hooks: Any) -> None:
-        """Hand one saved tensor to a pair of hooks."""
-        if self._saved is RELEASED:
-            raise RuntimeError("Calling register_hooks on a saved tensor after it has been freed.")
-        assert position is not None
-        value, version, place = self._saved[position]
-        if type(value) is Packed:
-            raise RuntimeError("Calling register_hooks on a saved tensor whose hooks have already been set.")
-        if value is None:
-            raise RuntimeError("Calling register_hooks on a saved tensor with value None is forbidden")
-        self._saved[position] = (Packed(value, hooks, place is not None), version, place)
-
-    def _keep(self, outputs: tuple[Any, ...]) -> None:
-        kept: list[Any] = []
-        hooks = current_hooks()
-        for t in self.to_save:
-            # Which of the results it is, if any
-            place = None if t is None else next((i for i, o in enumerate(outputs) if o is t), None)
-            value = t if place is None else alias(t)
-            if hooks is not None and value is not None:
-                kept.append((Packed(value, hooks, place is not None), None, place))
-                continue
-            kept.append((value, 0 if t is None or t._storage is None else t._storage.version, place))
-        self._saved, self.to_save = kept, ()
-
-    def release(self) -> None:
-        self._saved = RELEASED
-
-    def apply(self, g: Any, wanted: tuple[Any, ...]) -> Any:
-        gs = self._materialized(g) if isinstance(g, list) else [g]
-        results = _own_backward(self._function)(self, *gs)
-        if not isinstance(results, tuple):
-            results = (results,)
-        expected = len(self._next)
-        if len(results) > expected and all(r is None for r in results[expected:]):
-            results = results[:expected]
-        if len(results) != expected:
-            raise RuntimeError(
-                f"function {type(self).__name__} returned an incorrect number of gradients "
-                f"(expected {expected}, got {len(results)})"
-            )
-        for i, (n, r) in enumerate(zip(self._next, results)):
-            if r is not None and not isinstance(r, Tensor):
-                raise TypeError(
-                    f"function {type(self).__name__} returned {type(r).__name__} as gradient {i}, expected a Tensor or None"
-                )
-            if r is not None and n is not None:
-                self._check_shape(i, n, r)
-        return results
-
-    def _check_shape(self, i: int, n: Any, r: Any) -> None:
-        if n.is_multiple or tuple(r.shape) == tuple(n._shape):
-            return
-        if not _broadcasts_to(tuple(n._shape), tuple(r.shape)):
-            raise RuntimeError(
-                f"Function {type(self).__name__} returned an invalid gradient at index {i} - got {list(r.shape)} but expected "
-                f"shape compatible with {list(n._shape)}"
-            )
-
-    def _materialized(self, gs: list[Any]) -> list[Any]:
-        if not self.materialize_grads:
-            return gs
-        made = []
-        shapes: Any = self._shape  # of several outputs: (shape, dtype, device) for each tensor
-        for i, (g, described) in enumerate(zip(gs, shapes)):
-            if g is None and described is not None and (self._materialize_non_diff_grads or self._differentiable[i]):
-                shape, dtype, device = described
-                g = zeros(shape, dtype=dtype, device=device)
-            made.append(g)
-        return made
-
-
-class _SavedForForward:
-    """The extent of a call of `jvp`."""
-
-    def __init__(self, ctx: FunctionNode) -> None:
-        self.ctx = ctx
-
-    def __enter__(self) -> None:
-        self.kept = self.ctx._saved
-        self.ctx._saved = [(t, None if t is None else t._version, None) for t in getattr(self.ctx, "saved_for_forward", ())]
-
-    def __exit__(self, *exc: object) -> None:
-        self.ctx._saved = self.kept
-
 
 _TWICE = "trying to differentiate twice a function that was marked with @once_differentiable"
 
@@ -199,9 +48,11 @@ BackwardCFunction = FunctionNode  # PyTorch's name for it
 class FunctionMeta(type):
     """Makes for each Function the class of its nodes, named as PyTorch names it."""
 
+    _node_base: type[FunctionNode] = FunctionNode
+
     def __init__(cls, name: str, bases: tuple[type, ...], namespace: dict[str, Any]) -> None:
         super().__init__(name, bases, namespace)
-        cls._node_class = cls._backward_cls = type(name + "Backward", (FunctionNode,), {"_function": cls})
+        cls._node_class = cls._backward_cls = type(name + "Backward", (cls._node_base,), {"_function": cls})
 
 
 class Function(metaclass=FunctionMeta):
@@ -299,6 +150,16 @@ class Function(metaclass=FunctionMeta):
             found = cls._arity = len(inspect.signature(cls.forward).parameters)  # type: ignore[attr-defined]
         return int(found)
 
+    @classmethod
+    def _own_backward(cls) -> Callable[..., Any]:
+        """`backward`, or `vjp`, whichever this function has."""
+        if cls.backward is not Function.backward and cls.vjp is not Function.vjp:
+            raise RuntimeError(
+                "Implementing both 'backward' and 'vjp' for a custom Function is not allowed. "
+                "You should only implement one of them."
+            )
+        return cls.backward if cls.backward is not Function.backward else cls.vjp
+
 
 def _with_defaults(cls: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, ...]:
     """The arguments of forward, what was left out included: setup_context gets them all."""
@@ -315,6 +176,89 @@ class InplaceFunction(Function):
         self.inplace = inplace
 
 
+class NestedIOFunction(Function):
+    """A custom operation whose arguments and results are tuples, lists and dictionaries of tensors, as deep as wanted.
+
+    `forward_extended(ctx, *args)` computes; `backward_extended(ctx, *gs)` takes gradients nested as the results are, and returns
+    one for each argument, nested as the argument is, or None for all of it. `ctx.save_for_backward` takes nested ones, too.
+
+    Raises RuntimeError where a gradient is not nested as its argument is.
+
+    >>> import tenfold
+    >>> from tenfold.autograd.function import NestedIOFunction
+    >>> class Weighted(NestedIOFunction):
+    ...     @staticmethod
+    ...     def forward_extended(ctx, pair, weight):
+    ...         ctx.save_for_backward(pair, weight)
+    ...         return [x * weight for x in pair]
+    ...     @staticmethod
+    ...     def backward_extended(ctx, *gs):
+    ...         pair, weight = ctx.saved_tensors
+    ...         return tuple(g * weight for g in gs), sum(g * x for g, x in zip(gs, pair))
+    >>> a, b, w = (tenfold.tensor(x, requires_grad=True) for x in (2.0, 3.0, 4.0))
+    >>> first, second = Weighted.apply((a, b), w)
+    >>> (first + second).backward()
+    >>> a.grad, w.grad
+    (tensor(4.), tensor(5.))
+    """
+
+    _node_base = NestedNode
+
+    @staticmethod
+    def forward_extended(ctx: Any, *args: Any) -> Any:
+        """Compute the results, of arguments as they were given."""
+        raise NotImplementedError("You must implement the forward_extended function for custom autograd.NestedIOFunction.")
+
+    @staticmethod
+    def backward_extended(ctx: Any, *grad_outputs: Any) -> Any:
+        """Return the gradients of the arguments."""
+        raise NotImplementedError("You must implement the backward_extended function for custom autograd.NestedIOFunction.")
+
+    @classmethod
+    def forward(cls, ctx: Any, nesting: list[Spec], *leaves: Any) -> Any:
+        """The results' leaves, and how they are nested as a further item of `nesting`."""
+        found, shape = flatten(cls.forward_extended(ctx, *unflatten(leaves, nesting[0])))
+        ctx._nesting = (nesting[0], shape)
+        nesting.append(shape)
+        return tuple(found)
+
+    @classmethod
+    def backward(cls, ctx: Any, *gs: Any) -> Any:
+        """The gradients of the arguments' leaves."""
+        taken, given = ctx._nesting
+        nested = unflatten(gs, given)
+        found = cls.backward_extended(ctx, *(nested if given.kind in (tuple, list) else (nested,)))
+        results = found if isinstance(found, tuple) else (found,)
+        if len(results) != len(taken.children):
+            raise RuntimeError(
+                f"function {cls.__name__}Backward returned an incorrect number of gradients "
+                f"(expected {len(taken.children)}, got {len(results)})"
+            )
+        return (None, *(leaf for pair in enumerate(zip(results, taken.children)) for leaf in cls._leaves(pair[0], *pair[1])))
+
+    @classmethod
+    def _leaves(cls, place: int, gradient: Any, shape: Spec) -> list[Any]:
+        """The gradients of one argument's leaves."""
+        if gradient is None:
+            return [None] * shape.size
+        leaves, found = flatten(gradient)
+        if found != shape:
+            wanted = "a tensor" if shape is LEAF else f"nested as the argument is, {shape.size} leaves"
+            raise RuntimeError(
+                f"function {cls.__name__}Backward returned a gradient {place} of {len(leaves)} leaves that is not {wanted}; "
+                f"return None for an argument without one"
+            )
+        return leaves
+
+    @classmethod
+    def apply(cls, *args: Any, **kwargs: Any) -> Any:
+        """Run the function and record it; the results are nested as `forward_extended` returned them."""
+        leaves, shape = flatten(args)
+        nesting = [shape]
+        found = super().apply(nesting, *leaves, **kwargs)
+        return unflatten(found, nesting[1])
+
+
 class _Running(threading.local):
     """Whether this thread is inside of a custom Function's forward."""
 
@@ -322,14 +266,6 @@ class _Running(threading.local):
 
 
 RUNNING = _Running()
-
-
-def _own_backward(cls: Any) -> Any:
-    if cls.backward is not Function.backward and cls.vjp is not Function.vjp:
-        raise RuntimeError(
-            "Implementing both 'backward' and 'vjp' for a custom Function is not allowed. You should only implement one of them."
-        )
-    return cls.backward if cls.backward is not Function.backward else cls.vjp
 
 
 @functools.lru_cache(maxsize=1024)
@@ -370,3 +306,9 @@ def run_recorded(cls: Any, args: tuple[Any, ...], kwargs: dict[str, Any] | None 
     ctx._keep(outputs)
     note(ctx)
     return (outputs[0] if single else outputs), ctx
+
+
+__all__ = [
+    "BackwardCFunction", "Function", "FunctionCtx", "InplaceFunction", "NestedIOFunction", "apply_recorded",
+    "once_differentiable", "run_recorded",
+]  # fmt: skip

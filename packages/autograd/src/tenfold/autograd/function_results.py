@@ -13,7 +13,7 @@ from tenfold.dispatch.inplace import bump_version, check_writable
 from tenfold.tensor.tensor import Tensor
 
 if TYPE_CHECKING:
-    from tenfold.autograd.function import FunctionNode
+    from tenfold.autograd.function_node import FunctionNode
 
 
 def _is_in(t: Any, tensors: tuple[Any, ...]) -> bool:

@@ -11,7 +11,8 @@ from typing import Any, NamedTuple
 from tenfold.autograd.batch_level import BatchLevel
 from tenfold.autograd.batches import move
 from tenfold.autograd.dual_level import DualLevel
-from tenfold.autograd.function import Function, FunctionNode, run_recorded
+from tenfold.autograd.function import Function, run_recorded
+from tenfold.autograd.function_node import FunctionNode
 from tenfold.autograd.function_results import attach as _attach
 from tenfold.autograd.levels import Below, Transform, highest
 from tenfold.autograd.linear_level import LinearLevel, NotLinear

@@ -6,6 +6,7 @@ import importlib
 from collections.abc import Callable
 from typing import Any, Self
 
+from tenfold.autograd.nvprof import EnforceUnique, load_nvprof, parse_nvprof_trace
 from tenfold.dispatch.operators import Operator
 from tenfold.dispatch.runtime import Layer, call_inside
 from tenfold.profiler import (
@@ -19,8 +20,8 @@ from tenfold.profiler import (
 from tenfold.profiler.profile import shapes_of
 
 __all__ = [
-    "EventList", "FunctionEvent", "FunctionEventAvg", "ProfilerActivity", "emit_itt", "emit_nvtx", "profile",
-    "record_function",
+    "EnforceUnique", "EventList", "FunctionEvent", "FunctionEventAvg", "ProfilerActivity", "emit_itt", "emit_nvtx",
+    "load_nvprof", "parse_nvprof_trace", "profile", "record_function",
 ]  # fmt: skip
 
 
@@ -41,7 +42,11 @@ class profile(_profile):  # noqa: N801 - PyTorch's name
         use_kineto: bool = False, use_cpu: bool = True, experimental_config: Any = None, acc_events: bool = False,
         custom_trace_id_callback: Any = None,
     ) -> None:  # fmt: skip
-        super().__init__(record_shapes=record_shapes, with_flops=with_flops, profile_memory=profile_memory, with_stack=with_stack)
+        on_device = use_cuda or use_device not in (None, "cpu")
+        super().__init__(
+            activities=[ProfilerActivity.CPU, *[ProfilerActivity.CUDA] * on_device],
+            record_shapes=record_shapes, with_flops=with_flops, profile_memory=profile_memory, with_stack=with_stack,
+        )  # fmt: skip
         self.enabled = enabled
 
     def __enter__(self) -> Self:
@@ -74,7 +79,7 @@ class profile(_profile):  # noqa: N801 - PyTorch's name
 
 
 class emit_nvtx(Layer):  # noqa: N801 - PyTorch's name
-    """A range around every operator, for NVIDIA's profilers: needs the package `nvtx` or CuPy.
+    """A range around every operator, for NVIDIA's profilers: needs the package `nvtx` or CuPy. `load_nvprof` reads nvprof's file.
 
     RuntimeError on entering where neither is installed, unless `enabled` is False.
     """

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -58,7 +58,7 @@ def _flatten(tree: Any, leaves: list[Any]) -> Spec:
     return Spec(kind, keys, tuple(_flatten(child, leaves) for child in children))
 
 
-def unflatten(leaves: list[Any], spec: Spec) -> Any:
+def unflatten(leaves: Iterable[Any], spec: Spec) -> Any:
     """The tree of this shape with these leaves."""
     return _unflatten(iter(leaves), spec)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from tenfold.dispatch.devices import accelerator_backend
 from tenfold.profiler.averages import EventAverage, EventList
 from tenfold.profiler.events import Event
 from tenfold.profiler.profile import ProfilerActivity, profile, record_function
@@ -14,8 +15,9 @@ def kineto_available() -> bool:
 
 
 def supported_activities() -> set[ProfilerActivity]:
-    """What can be recorded: calls on the CPU."""
-    return {ProfilerActivity.CPU}
+    """What can be recorded: calls, and an accelerator's times where there is one whose backend tells them."""
+    timed = hasattr(accelerator_backend(), "timer")
+    return {ProfilerActivity.CPU, ProfilerActivity.CUDA} if timed else {ProfilerActivity.CPU}
 
 
 __all__ = [

@@ -6,11 +6,11 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
-from tenfold.profiler.events import Event, _NoDevice, in_order
+from tenfold.profiler.events import Event, in_order
 
 
 @dataclass(slots=True)
-class EventAverage(_NoDevice):
+class EventAverage:
     """All calls of one name (and, when grouped so, with the same input shapes or from the same place)."""
 
     key: str
@@ -22,11 +22,33 @@ class EventAverage(_NoDevice):
     self_cpu_memory_usage: int = 0
     flops: int = 0
     stack: list[str] = field(default_factory=list)
+    use_device: str | None = None
+    device_time_total: float = 0.0
+    self_device_time_total: float = 0.0
+    device_memory_usage: int = 0
+    self_device_memory_usage: int = 0
 
     @property
     def cpu_time(self) -> float:
         """Average time of a call."""
         return self.cpu_time_total / self.count if self.count else 0.0
+
+    @property
+    def device_time(self) -> float:
+        """Average time of a call on an accelerator."""
+        return self.device_time_total / self.count if self.count else 0.0
+
+    cuda_time = device_time
+
+    def add(self, event: Any, nested: bool = False) -> None:
+        """Count an event, or a row, too; of one that is nested in one of the same name, only what is its own."""
+        self.use_device = self.use_device or event.use_device
+        for name in _OWN if nested else (*_OWN, *_WITH_CHILDREN):
+            setattr(self, name, getattr(self, name) + getattr(event, name))
+
+
+_OWN = ("count", "self_cpu_time_total", "self_cpu_memory_usage", "flops", "self_device_time_total", "self_device_memory_usage")
+_WITH_CHILDREN = ("cpu_time_total", "cpu_memory_usage", "device_time_total", "device_memory_usage")
 
 
 # What a table can be sorted by, and the names that earlier versions of PyTorch had for it.
@@ -62,20 +84,26 @@ class EventList(list[Any]):
         rule = "  ".join("-" * w for w in widths)
         lines = ["  ".join(text.rjust(w) for text, w in zip(row, widths)) for row in [names, *cells]]
         text = "\n".join([*([header] if header else []), rule, lines[0], rule, *lines[1:], rule])
-        return f"{text}\nSelf CPU time total: {format_time(total_us)}\n"
+        told = f"{text}\nSelf CPU time total: {format_time(total_us)}\n"
+        name, device_us = device_of(self), self.self_device_time_total
+        return f"{told}Self {name} time total: {format_time(device_us)}\n" if device_us else told
 
     def total_average(self) -> EventAverage:
         """Everything together."""
         total = EventAverage("Total")
         for e in self:
-            for name in ("count", "cpu_time_total", "self_cpu_time_total", "cpu_memory_usage", "self_cpu_memory_usage", "flops"):
-                setattr(total, name, getattr(total, name) + getattr(e, name))
+            total.add(e)
         return total
 
     @property
     def self_cpu_time_total(self) -> float:
         """The time of all rows, each without what is inside it."""
         return float(sum(e.self_cpu_time_total for e in self))
+
+    @property
+    def self_device_time_total(self) -> float:
+        """The time of all rows on an accelerator, each without what is inside it."""
+        return float(sum(e.self_device_time_total for e in self))
 
     def key_averages(
         self, group_by_input_shapes: bool = False, group_by_stack_n: int = 0, group_by_overload_name: bool = False
@@ -101,9 +129,16 @@ def _columns(rows: list[Any], total_us: float, unit: str | None, names: int, sha
         ("Self CPU", time("self_cpu_time_total")), ("CPU total %", share("cpu_time_total")),
         ("CPU total", time("cpu_time_total")), ("CPU time avg", time("cpu_time")),
     ]  # fmt: skip
-    if any(e.cpu_memory_usage or e.self_cpu_memory_usage for e in rows):
-        columns.append(("CPU Mem", lambda e: format_memory(e.cpu_memory_usage)))
-        columns.append(("Self CPU Mem", lambda e: format_memory(e.self_cpu_memory_usage)))
+    device = device_of(rows)
+    device_us = sum(e.self_device_time_total for e in rows)
+    if device_us:
+        columns += [
+            (f"Self {device}", time("self_device_time_total")),
+            (f"Self {device} %", lambda e: f"{100 * e.self_device_time_total / device_us:.2f}%"),
+            (f"{device} total", time("device_time_total")), (f"{device} time avg", time("device_time")),
+        ]  # fmt: skip
+    for name, kind in (("CPU", "cpu"), (device, "device")):
+        columns += _memory(rows, name, f"{kind}_memory_usage")
     columns.append(("# of Calls", lambda e: str(e.count)))
     if any(e.input_shapes for e in rows):
         columns.append(("Input Shapes", lambda e: _cut(str(e.input_shapes or ""), shapes)))
@@ -112,6 +147,21 @@ def _columns(rows: list[Any], total_us: float, unit: str | None, names: int, sha
     if any(e.flops for e in rows):
         columns.append(("Total FLOPs", lambda e: format_count(e.flops) if e.flops else "--"))
     return columns
+
+
+def _memory(rows: list[Any], name: str, what: str) -> list[Any]:
+    """The columns of a kind of memory, if any was taken."""
+    if not any(getattr(e, what) or getattr(e, f"self_{what}") for e in rows):
+        return []
+    return [
+        (f"{name} Mem", lambda e: format_memory(getattr(e, what))),
+        (f"Self {name} Mem", lambda e: format_memory(getattr(e, f"self_{what}"))),
+    ]
+
+
+def device_of(rows: Iterable[Any]) -> str:
+    """The accelerator that rows are of, as headings name it."""
+    return next((e.use_device for e in rows if e.use_device), "device").upper()
 
 
 def _cut(text: str, width: int, end: bool = False) -> str:
@@ -174,13 +224,7 @@ def averages(roots: Iterable[Event], by_shape: bool = False, stack_n: int = 0) -
         group = groups.get(key)
         if group is None:
             group = groups[key] = EventAverage(event.key, input_shapes=key[1], stack=list(key[2]))
-        group.count += 1
-        group.self_cpu_time_total += event.self_cpu_time_total
-        group.self_cpu_memory_usage += event.self_cpu_memory_usage
-        group.flops += event.flops
-        if key not in inside:
-            group.cpu_time_total += event.cpu_time_total
-            group.cpu_memory_usage += event.cpu_memory_usage
+        group.add(event, key in inside)
         stack += [(child, inside | {key}) for child in reversed(event.children)]
     return EventList(groups.values())
 

@@ -17,17 +17,12 @@ class Interval(NamedTuple):
         return self.end - self.start
 
 
-class _NoDevice:
-    """Times and memory of an accelerator, which are not measured: calls are timed on this side of its queue."""
-
-    __slots__ = ()
-    device_time = device_time_total = self_device_time_total = 0.0
-    device_memory_usage = self_device_memory_usage = 0
-
-
 @dataclass(slots=True, eq=False)
-class Event(_NoDevice):
-    """One call: times in microseconds since the profiler started; children are the calls inside it."""
+class Event:
+    """One call: times in microseconds since the profiler started; children are the calls inside it.
+
+    `device_us` is from when an accelerator came to the call until it was done with it; None where that was not measured.
+    """
 
     name: str
     start_us: float
@@ -42,6 +37,11 @@ class Event(_NoDevice):
     self_cpu_memory_usage: int = 0  # bytes of results that came to be and were freed, by this call and not those inside it
     flops: int = 0
     id: int = 0
+    use_device: str | None = None  # the accelerator that it is of
+    device_line: str = ""  # and which of its queues
+    device_start_us: float = 0.0
+    device_us: float | None = None
+    self_device_memory_usage: int = 0
 
     @property
     def key(self) -> str:
@@ -79,6 +79,27 @@ class Event(_NoDevice):
     def cpu_memory_usage(self) -> int:
         """Bytes that came to be, less those that were freed, between its begin and its end."""
         return self.self_cpu_memory_usage + sum(c.cpu_memory_usage for c in self.children)
+
+    @property
+    def device_memory_usage(self) -> int:
+        """The same of an accelerator's memory."""
+        return self.self_device_memory_usage + sum(c.device_memory_usage for c in self.children)
+
+    @property
+    def device_time_total(self) -> float:
+        """Microseconds on an accelerator; those of the calls inside it where it was not timed itself."""
+        return sum(c.device_time_total for c in self.children) if self.device_us is None else self.device_us
+
+    @property
+    def device_time(self) -> float:
+        return self.device_time_total
+
+    cuda_time = device_time
+
+    @property
+    def self_device_time_total(self) -> float:
+        """Without those of the calls inside it."""
+        return 0.0 if self.device_us is None else max(0.0, self.device_us - sum(c.device_time_total for c in self.children))
 
     @property
     def count(self) -> int:

@@ -32,7 +32,7 @@ def written(path: Path, text: str) -> None:
 
 
 def chrome_trace(prof: Any, path: Path) -> None:
-    """Write all events as complete events, and the memory as a counter."""
+    """Write all events as complete events, what accelerators did as rows of their own, and the memory as a counter."""
     pid = os.getpid()
     rows: list[dict[str, Any]] = [
         {"name": "process_name", "ph": "M", "pid": pid, "tid": 0, "args": {"name": "tenfold"}},
@@ -42,12 +42,25 @@ def chrome_trace(prof: Any, path: Path) -> None:
          "args": _facts(e)}
         for e in prof.events()
     ]  # fmt: skip
+    rows += _on_devices(prof.events(), pid)
     if prof.profile_memory:
         times, sizes = prof.account.timeline()
         rows += [
             {"name": "memory", "ph": "C", "ts": t, "pid": pid, "args": dict(zip(CATEGORIES, row))} for t, row in zip(times, sizes)
         ]
     written(path, json.dumps({"schemaVersion": 1, "traceEvents": rows, "displayTimeUnit": "ms", **prof.metadata}))
+
+
+def _on_devices(events: list[Event], pid: int) -> list[dict[str, Any]]:
+    """A row for each queue of an accelerator, with when it was at which call."""
+    timed = [e for e in events if e.device_us is not None]
+    lines = {line: -1 - place for place, line in enumerate(sorted({e.device_line for e in timed}))}
+    names = [{"name": "thread_name", "ph": "M", "pid": pid, "tid": tid, "args": {"name": line}} for line, tid in lines.items()]
+    return names + [
+        {"name": e.name, "ph": "X", "cat": "kernel", "ts": e.device_start_us, "dur": e.device_us, "pid": pid,
+         "tid": lines[e.device_line], "args": {"External id": e.id}}
+        for e in timed
+    ]  # fmt: skip
 
 
 def _facts(event: Event) -> dict[str, Any]:
@@ -66,14 +79,14 @@ def _facts(event: Event) -> dict[str, Any]:
 # Stacks
 
 
-def paths(prof: Any) -> dict[tuple[str, ...], float]:
+def paths(prof: Any, metric: str = "self_cpu_time_total") -> dict[tuple[str, ...], float]:
     """For each way to a call, outermost first, the time in microseconds that it took without the calls inside it."""
     found: dict[tuple[str, ...], float] = {}
     waiting: list[tuple[Event, tuple[str, ...]]] = [(e, ()) for e in prof._roots]
     while waiting:
         event, above = waiting.pop()
         inner = (*above, *_new_frames(event), event.key)
-        found[inner] = found.get(inner, 0.0) + max(event.self_cpu_time_total, 0.0)
+        found[inner] = found.get(inner, 0.0) + max(getattr(event, metric), 0.0)
         waiting += [(child, inner) for child in event.children]
     return found
 
@@ -93,7 +106,8 @@ def stacks(prof: Any, path: Path, metric: str) -> None:
     """Write folded stacks."""
     if metric not in ("self_cpu_time_total", "self_cuda_time_total"):
         raise ValueError(f"export_stacks: metric should be one of: self_cpu_time_total, self_cuda_time_total; got {metric!r}")
-    lines = [f"{';'.join(p.replace(';', ',') for p in way)} {int(us)}" for way, us in sorted(paths(prof).items()) if int(us)]
+    ways = sorted(paths(prof, metric.replace("cuda", "device")).items())
+    lines = [f"{';'.join(p.replace(';', ',') for p in way)} {int(us)}" for way, us in ways if int(us)]
     written(path, "\n".join(lines) + "\n")
 
 

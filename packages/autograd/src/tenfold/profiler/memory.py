@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
+from tenfold.profiler.events import Event
 from tenfold.tensor.tensor import Tensor
 
 CATEGORIES = ("parameter", "input", "activation", "gradient", "temporary")
@@ -23,6 +24,7 @@ class Block:
     end_us: float | None = None
     in_backward: bool = False
     is_parameter: bool = False
+    device: str = "cpu"
 
 
 class Account:
@@ -42,31 +44,34 @@ class Account:
         for tensor in tensors_in(values):
             self._note(tensor, False, in_backward)
 
-    def made(self, values: Any, in_backward: bool) -> int:
-        """Note results; the bytes that they take anew."""
-        return sum(self._note(tensor, True, in_backward) for tensor in tensors_in(values))
+    def made(self, event: Event, values: Any, in_backward: bool) -> None:
+        """Note results; the event gets the bytes that they take anew."""
+        for tensor in tensors_in(values):
+            block = self._note(tensor, True, in_backward)
+            if block is not None:
+                count(event, block, block.size_bytes)
 
-    def _note(self, tensor: Tensor, is_made: bool, in_backward: bool) -> int:
+    def _note(self, tensor: Tensor, is_made: bool, in_backward: bool) -> Block | None:
         if tensor._key.level is not None:
-            return 0
+            return None
         owner, size, _ = tensor._key.backend.memory(tensor._array)
         if id(owner) in self._known or not size:
-            return 0
-        node = tensor._node
-        block = Block(int(size), self.now_us(), is_made, None, in_backward, node is not None and node.is_leaf)
+            return None
+        node, device = tensor._node, tensor._key.backend.name
+        block = Block(int(size), self.now_us(), is_made, None, in_backward, node is not None and node.is_leaf, device)
         try:
             watch: Any = weakref.ref(owner, partial(self._freed, id(owner)))
         except TypeError:  # memory of a kind that cannot be watched is taken to stay
             watch = owner
         self._known[id(owner)] = block, watch
         self.blocks.append(block)
-        return block.size_bytes if is_made else 0
+        return block
 
     def _freed(self, key: int, dead: Any) -> None:
         block, _ = self._known.pop(key)
         block.end_us = self.now_us()
         if self.open is not None and block.is_made:
-            self.open.self_cpu_memory_usage -= block.size_bytes
+            count(self.open, block, -block.size_bytes)
 
     def stop(self) -> None:
         """Watch no more."""
@@ -102,6 +107,15 @@ class Account:
         return max((sum(row) for row in self.timeline()[1]), default=0)
 
 
+def count(event: Event, block: Block, size_bytes: int) -> None:
+    """Add to an event's account of the memory that a block is of."""
+    if block.device == "cpu":
+        event.self_cpu_memory_usage += size_bytes
+    else:
+        event.self_device_memory_usage += size_bytes
+        event.use_device = block.device
+
+
 def tensors_in(values: Any) -> Iterator[Tensor]:
     """The tensors among arguments or results."""
     if isinstance(values, Tensor):
@@ -114,4 +128,4 @@ def tensors_in(values: Any) -> Iterator[Tensor]:
             yield from tensors_in(value)
 
 
-__all__ = ["CATEGORIES", "Account", "Block", "tensors_in"]
+__all__ = ["CATEGORIES", "Account", "Block", "count", "tensors_in"]

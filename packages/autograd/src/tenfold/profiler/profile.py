@@ -16,6 +16,7 @@ from tenfold.dispatch.operators import Operator
 from tenfold.dispatch.runtime import Layer, call_inside
 from tenfold.profiler import exports
 from tenfold.profiler.averages import EventList, averages
+from tenfold.profiler.device_times import DeviceTimes
 from tenfold.profiler.events import Event, in_order
 from tenfold.profiler.flops import flops
 from tenfold.profiler.memory import Account
@@ -35,11 +36,12 @@ class profile(Layer):  # noqa: N801 - PyTorch's name
     """Record every operator call of this thread inside, forward and backward, with its time.
 
     A composite's inner calls appear inside it, those of a backward pass inside the node that makes them. Times are those of
-    this process's clock around each call; the profiler's own cost (some 5 us a call) is part of them, and what an
-    accelerator has still in its queue is not.
+    this process's clock around each call; the profiler's own cost (some 5 us a call) is part of them. Where a call's tensors
+    are on an accelerator, `device_time_total` is from when that came to the call until it was done with it, measured by marks
+    in its queue; where the queue is empty it waits for this process, and that counts. The marks are awaited at the end.
 
     Args:
-        activities: taken for PyTorch's sake; calls are recorded on whichever device they are.
+        activities: without `ProfilerActivity.CUDA` among them accelerators are not timed; None: all there are.
         schedule: a function of the number of the step that says what to do in it (`tenfold.profiler.schedule`).
         on_trace_ready: called with the profiler at the end of each recording.
         record_shapes: keep the shapes of the arguments.
@@ -69,6 +71,7 @@ class profile(Layer):  # noqa: N801 - PyTorch's name
         self.profile_memory, self.on_trace_ready, self.acc_events = profile_memory, on_trace_ready, acc_events
         self.schedule, self.step_num = schedule or (lambda step: ProfilerAction.RECORD), 0
         self._by_steps = schedule is not None
+        self.times_devices = bool(use_cuda) or activities is None or any(a is not ProfilerActivity.CPU for a in activities)
         self.current_action = self.schedule(0)
         self.metadata: dict[str, Any] = {}
         self._step: Event | None = None
@@ -81,6 +84,7 @@ class profile(Layer):  # noqa: N801 - PyTorch's name
         self._task: Any = None
         self._origin = time.perf_counter()
         self.account = Account(self._now_us)
+        self.device_times = DeviceTimes(self._now_us)
 
     def _now_us(self) -> float:
         return (time.perf_counter() - self._origin) * 1e6
@@ -118,14 +122,16 @@ class profile(Layer):  # noqa: N801 - PyTorch's name
         if self.profile_memory:
             self.account.saw((args, kwargs), engine.TASKS.current is not None)
         event = self.begin(operator.name, args)
+        begun = self.device_times.before(args, kwargs) if self.times_devices and not operator.view else None
         try:
             result = call_inside(self, operator, args, kwargs)
             if self.profile_memory:
-                event.self_cpu_memory_usage += self.account.made(result, engine.TASKS.current is not None)
+                self.account.made(event, result, engine.TASKS.current is not None)
             if self.with_flops:
                 self._count_flops(event, operator.name, result, args, kwargs)
             return result
         finally:
+            self.device_times.after(event, begun)
             self.end(event)
 
     def _count_flops(self, event: Event, name: str, result: Any, args: Any, kwargs: Any) -> None:
@@ -164,6 +170,7 @@ class profile(Layer):  # noqa: N801 - PyTorch's name
             self._hand_over()
 
     def _hand_over(self) -> None:
+        self.device_times.settle()
         if self.on_trace_ready is not None:
             self.on_trace_ready(self)
 

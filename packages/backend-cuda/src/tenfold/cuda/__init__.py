@@ -151,8 +151,10 @@ has_half, has_magma = True, False  # float16 can be used; MAGMA's linear algebra
 def __getattr__(name: str) -> Any:
     if name in ("_utils", "comm", "nvtx", "profiler", "random"):
         return importlib.import_module(f"tenfold.cuda.{name}")
-    if name == "amp":  # of the package tenfold-autograd
-        return importlib.import_module("tenfold.amp.cuda")
+    if name == "amp":
+        import tenfold.cuda.amp  # of the package tenfold-autograd
+
+        return tenfold.cuda.amp
     if name == "default_generators":
         return tuple(map(_default_generator, range(device_count())))
     if name.endswith("Tensor"):

@@ -22,6 +22,7 @@ from tenfold.cuda.kernels.conv import rests
 from tenfold.cuda.kernels.decoding import MERGED, tiles as shares_of_keys
 from tenfold.cuda.kernels.generation import BLOCK
 from tenfold.cuda.kernels.handwritten import Handwritten, dealt, shared_out, tiled
+from tenfold.cuda.kernels.linalg import STEPS
 from tenfold.cuda.kernels.multi_tensor import PIECE
 from tenfold.cuda.kernels.norm import with_parameters
 from tenfold.cuda.kernels.planes import window_constants
@@ -67,6 +68,9 @@ def kernels() -> Iterator[tuple[str, Handwritten, tuple[str, ...]]]:
     yield "table of sequences", table, (*["*i32"] * 5, *["i32"] * 6)
     exchanges = Handwritten("exchange_rows", (("LANES", FOLLOWED),), 1)
     yield "exchanges of rows", exchanges, (index, words, *["i32"] * 4)
+    for paired, log in ((0, 0), (0, 1), (1, 1)):
+        determinants = Handwritten("determinants", (("PAIRED", paired), ("LOG", log), ("BLOCK", STEPS)))
+        yield f"determinants{' complex' * paired}{' logarithms' * log}", determinants, (*["*fp32"] * 3, *["*i32"] * 2, "i32")
     yield from places()
     weights = Handwritten("check_weights", (("BLOCK", 8192),), 8)
     yield "check of weights", weights, (words, "*fp32", "i32", "i32")

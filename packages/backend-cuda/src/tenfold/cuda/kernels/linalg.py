@@ -29,6 +29,8 @@ from tenfold.cuda.runtime import xp
 from tenfold.cuda.solver import ADJOINT, LANES, LOWER, NOT_TRANSPOSED, TRANSPOSED, UPPER
 from tenfold.dispatch.operators import op
 
+STEPS = 128  # of a diagonal that a program reads at a time
+
 # Cholesky
 
 
@@ -146,30 +148,29 @@ def determinant(A: Any) -> Any:
     require(A)
     if not A.size:
         return xp.ones(A.shape[:-2], A.dtype)
-    diagonal, sign, singular = _diagonal(A)
-    return xp.where(singular, A.dtype.type(0), diagonal.prod(axis=-1) * sign).reshape(A.shape[:-2])
-
-
-def _diagonal(A: Any) -> tuple[Any, Any, Any]:
-    """(the diagonal of U, whose product is the determinant but for a sign; that sign; where the determinant is zero)."""
-    stack = by_columns(A)
-    pivots, info = current().getrf(stack, True)
-    exchanged = (pivots != xp.arange(1, pivots.shape[1] + 1, dtype=np.int32)).sum(axis=-1)
-    return xp.diagonal(stack, axis1=1, axis2=2), (1 - 2 * (exchanged % 2)).astype(A.dtype), info > 0
+    return _determinants(A, False)[0]
 
 
 @factorising(op.log_determinant)
 def log_determinant(A: Any) -> Any:
     require(A)
-    batch, real = A.shape[:-2], np.dtype(A.dtype.char.lower())
     if not A.size:
-        return xp.ones(batch, A.dtype), xp.zeros(batch, real)
-    diagonal, sign, singular = _diagonal(A)
-    size = xp.abs(diagonal)
-    units = diagonal / size if A.dtype.kind == "c" else xp.where(diagonal > 0, real.type(1), -(diagonal < 0).astype(real))
-    sign = xp.where(singular, A.dtype.type(0), units.prod(axis=-1) * sign)
-    logarithm = xp.where(singular, real.type(-np.inf), xp.log(size).sum(axis=-1))
-    return sign.reshape(batch), logarithm.reshape(batch)
+        return xp.ones(A.shape[:-2], A.dtype), xp.zeros(A.shape[:-2], A.dtype.char.lower())
+    return _determinants(A, True)
+
+
+def _determinants(A: Any, log: bool) -> tuple[Any, Any]:
+    """(the determinants, or their signs; the logarithms of their absolute values) by L and U."""
+    now, batch, real = runtime.current(), A.shape[:-2], np.dtype(A.dtype.char.lower())
+    stack = by_columns(A)
+    pivots, info = current().getrf(stack, True)
+    index = now.index_of(stack)
+    out = now.empty(batch, A.dtype, index)
+    size = now.empty(batch, real, index) if log else out
+    plain = [x.reshape(-1).view(real) for x in (out, size, stack)]
+    fixed = (("PAIRED", int(A.dtype.kind == "c")), ("LOG", int(log)), ("BLOCK", STEPS))
+    start(Handwritten("determinants", fixed), (stack.shape[0],), (*plain, pivots, info, A.shape[-1]), index)
+    return out, size
 
 
 # Symmetric indefinite matrices
