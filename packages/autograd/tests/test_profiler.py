@@ -17,7 +17,7 @@ import pytest
 import tenfold
 from tenfold.autograd import detect_anomaly, draw, profiler as older
 from tenfold.dispatch.runtime import RUNTIME, STATE
-from tenfold.profiler import ProfilerAction, profile, record_function, schedule
+from tenfold.profiler import ProfilerAction, ProfilerActivity, profile, record_function, schedule
 
 W = tenfold.ones(4, 3, requires_grad=True)
 
@@ -295,3 +295,55 @@ def test_the_older_profiler():
     assert prof.self_cpu_time_total > 0
     assert "relu" in str(prof)
     assert "relu" in prof.table()
+
+
+def test_recording_stops_and_goes_on():
+    with profile() as prof:
+        tenfold.ones(1)
+        prof.toggle_collection_dynamic(False, [ProfilerActivity.CPU])
+        with record_function("unseen"):
+            tenfold.zeros(1)
+        prof.toggle_collection_dynamic(True, [ProfilerActivity.CPU])
+        tenfold.rand(1)
+    assert [e.name for e in prof.events()] == ["ones", "rand"]
+
+
+def test_what_events_and_averages_say_besides():
+    with profile() as prof, record_function("mine"):
+        tenfold.ones(1)
+    mine, ones = prof.events()
+    assert (mine.is_user_annotation, ones.is_user_annotation) == (True, False)
+    assert (ones.device_type, ones.is_async, ones.is_remote, ones.node_id) == (tenfold.autograd.DeviceType.CPU, False, False, -1)
+    assert (ones.device_time_str, ones.self_cuda_time_total) == ("0.000us", 0.0)
+    for row in (ones, prof.key_averages()[1]):
+        assert row.cpu_time_str == row.cpu_time_total_str == row.self_cpu_time_total_str
+        assert row.cpu_time_str.endswith("s")
+    assert [row.is_user_annotation for row in prof.key_averages()] == [True, False]
+
+
+def test_lists_of_events_are_written(tmp_path):
+    with profile() as prof:
+        step()
+    prof.events().export_chrome_trace(str(tmp_path / "trace.json"))
+    assert any(row["name"] == "relu" for row in json.loads((tmp_path / "trace.json").read_text())["traceEvents"])
+    assert "self_cpu_time_total" in prof.events().supported_export_stacks_metrics()
+    for write, name in ((prof.export_stacks, "whole"), (prof.events().export_stacks, "list")):
+        write(str(tmp_path / name), "self_cpu_time_total")
+    assert (tmp_path / "whole").read_text() == (tmp_path / "list").read_text()
+    with pytest.raises(ValueError, match="metric should be one of"):
+        prof.events().export_stacks(str(tmp_path / "none"), "speed")
+
+
+def test_recordings_have_names():
+    with profile() as prof:
+        pass
+    first = prof.get_trace_id()
+    assert len(first) == 32
+    assert int(first, 16) >= 0
+    prof.set_custom_trace_id_callback(lambda: "mine")
+    with prof:
+        pass
+    assert prof.get_trace_id() == "mine"
+    with profile(activities=[{ProfilerActivity.CPU: ["sizes"]}], custom_trace_id_callback=lambda: "its") as prof:
+        tenfold.ones(1)
+    assert (prof.get_trace_id(), prof.times_devices, len(prof.events())) == ("its", False, 1)

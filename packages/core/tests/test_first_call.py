@@ -46,7 +46,7 @@ def test_the_default_device_is_that_of_its_own_thread() -> None:
 
     def look() -> None:
         seen["other"] = (tenfold.get_default_device().type, tenfold.zeros(1).device.type)
-        tenfold.set_default_device("meta")
+        tenfold.set_default_device(device="meta")
         with tenfold.device("cpu"):
             seen["inside"] = tenfold.zeros(1).device.type
         seen["after"] = tenfold.zeros(1).device.type

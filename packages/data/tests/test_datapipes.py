@@ -101,3 +101,35 @@ def test_pipes_travel():
     even, odd = pickle.loads(pickle.dumps(IterableWrapper(range(4)).demux(2, cases.parity)))
     assert (list(even), list(odd)) == ([0, 2], [1, 3])
     assert list(DataLoader(SequenceWrapper([1, 2, 3]).map(float), None, num_workers=1)) == [1.0, 2.0, 3.0]
+
+
+def without_source(state):
+    return {name: value for name, value in state.items() if name != "iterable"}
+
+
+def refused(pipe):
+    raise NotImplementedError
+
+
+@pytest.mark.parametrize("kind", [IterDataPipe, MapDataPipe])
+def test_hooks_say_what_of_a_pipe_is_pickled_and_how(kind):
+    pipe = IterableWrapper(range(3)) if kind is IterDataPipe else SequenceWrapper(range(3))
+    for set_hook, name in ((kind.set_getstate_hook, "getstate_hook"), (kind.set_reduce_ex_hook, "reduce_ex_hook")):
+        try:
+            set_hook(refused)
+            with pytest.raises(RuntimeError, match=f"Attempt to override existing {name}"):
+                set_hook(refused)
+        finally:
+            set_hook(None)
+    try:
+        kind.set_getstate_hook(without_source)
+        assert "iterable" not in vars(pickle.loads(pickle.dumps(pipe)))
+        kind.set_reduce_ex_hook(lambda pipe: (list, ()))
+        assert pickle.loads(pickle.dumps(pipe)) == []
+        kind.set_reduce_ex_hook(None)
+        kind.set_reduce_ex_hook(refused)  # as usual then
+        assert type(pickle.loads(pickle.dumps(pipe))) is type(pipe)
+    finally:
+        kind.set_getstate_hook(None)
+        kind.set_reduce_ex_hook(None)
+    assert list(pickle.loads(pickle.dumps(pipe))) == [0, 1, 2]

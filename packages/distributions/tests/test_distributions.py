@@ -316,3 +316,9 @@ def test_import_is_lazy() -> None:
     code = "import sys, tenfold; assert 'tenfold.distributions' not in sys.modules; tenfold.distributions.Normal(0.0, 1.0)"
     assert importlib.util.find_spec("tenfold.distributions")
     subprocess.run([sys.executable, "-W", "error", "-c", code], check=True)
+
+
+def test_halves_take_a_probability_by_its_name() -> None:
+    half = tenfold.tensor(0.5)
+    for kind, median in ((D.HalfNormal, 0.67449), (D.HalfCauchy, 1.0)):
+        assert kind(1.0).icdf(prob=half).item() == pytest.approx(median, abs=1e-4)

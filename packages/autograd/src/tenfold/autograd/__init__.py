@@ -34,6 +34,8 @@ else:
 
     def __getattr__(name: str) -> Any:
         """The modules that PyTorch's users reach as attributes, imported when first asked for."""
+        if name == "DeviceType":
+            return importlib.import_module("tenfold.profiler").DeviceType
         if name == "draw":
             return importlib.import_module("tenfold.autograd.drawing").draw
         if name == "_is_checkpoint_valid":

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from tenfold.dispatch.devices import accelerator_backend
 from tenfold.profiler.averages import EventAverage, EventList
-from tenfold.profiler.events import Event
+from tenfold.profiler.events import DeviceType, Event
 from tenfold.profiler.profile import ProfilerActivity, profile, record_function
 from tenfold.profiler.schedule import ProfilerAction, schedule, tensorboard_trace_handler
 
@@ -21,6 +21,6 @@ def supported_activities() -> set[ProfilerActivity]:
 
 
 __all__ = [
-    "Event", "EventAverage", "EventList", "ProfilerAction", "ProfilerActivity", "kineto_available", "profile",
+    "DeviceType", "Event", "EventAverage", "EventList", "ProfilerAction", "ProfilerActivity", "kineto_available", "profile",
     "record_function", "schedule", "supported_activities", "tensorboard_trace_handler",
 ]  # fmt: skip

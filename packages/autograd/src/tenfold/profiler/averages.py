@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
-from tenfold.profiler.events import Event, in_order
+from tenfold.profiler import exports
+from tenfold.profiler.events import Event, Told, in_order
+from tenfold.profiler.formats import format_count, format_memory, format_time
 
 
 @dataclass(slots=True)
-class EventAverage:
+class EventAverage(Told):
     """All calls of one name (and, when grouped so, with the same input shapes or from the same place)."""
 
     key: str
@@ -27,6 +30,7 @@ class EventAverage:
     self_device_time_total: float = 0.0
     device_memory_usage: int = 0
     self_device_memory_usage: int = 0
+    is_user_annotation: bool = False
 
     @property
     def cpu_time(self) -> float:
@@ -38,11 +42,10 @@ class EventAverage:
         """Average time of a call on an accelerator."""
         return self.device_time_total / self.count if self.count else 0.0
 
-    cuda_time = device_time
-
     def add(self, event: Any, nested: bool = False) -> None:
         """Count an event, or a row, too; of one that is nested in one of the same name, only what is its own."""
         self.use_device = self.use_device or event.use_device
+        self.is_user_annotation = self.is_user_annotation or event.is_user_annotation
         for name in _OWN if nested else (*_OWN, *_WITH_CHILDREN):
             setattr(self, name, getattr(self, name) + getattr(event, name))
 
@@ -111,6 +114,18 @@ class EventList(list[Any]):
         """Totals and averages by name; see `profile.key_averages`."""
         return averages([e for e in self if e.parent is None], group_by_input_shapes, group_by_stack_n)
 
+    def export_chrome_trace(self, path: str | os.PathLike[str]) -> None:
+        """Write the events in the Trace Event Format; see `profile.export_chrome_trace`."""
+        exports.chrome_trace(self, path)
+
+    def supported_export_stacks_metrics(self) -> list[str]:
+        """What `export_stacks` can write."""
+        return list(exports.METRICS)
+
+    def export_stacks(self, path: str | os.PathLike[str], metric: str) -> None:
+        """Write a line for each stack; see `profile.export_stacks`."""
+        exports.stacks([e for e in self if e.parent is None], path, metric)
+
     def __str__(self) -> str:
         return self.table()
 
@@ -170,46 +185,6 @@ def _cut(text: str, width: int, end: bool = False) -> str:
     return "..." + text[3 - width :] if end else text[: width - 3] + "..."
 
 
-def format_time(time_us: float, unit: str | None = None) -> str:
-    """A time with the unit that fits it, or the one given.
-
-    >>> format_time(1500.0)
-    '1.500ms'
-    """
-    if unit is None:
-        unit = "s" if time_us >= 1e6 else "ms" if time_us >= 1e3 else "us"
-    if unit not in _UNITS:
-        raise ValueError(f"time_unit must be s, ms or us, got {unit!r}")
-    return f"{time_us / _UNITS[unit]:.3f}{unit}"
-
-
-_UNITS = {"s": 1e6, "ms": 1e3, "us": 1.0}
-
-
-def format_memory(size_bytes: int) -> str:
-    """A size with the unit that fits it.
-
-    >>> format_memory(3 << 20), format_memory(-512)
-    ('3.00 MB', '-512 B')
-    """
-    for unit, size in (("GB", 1 << 30), ("MB", 1 << 20), ("KB", 1 << 10)):
-        if abs(size_bytes) >= size:
-            return f"{size_bytes / size:.2f} {unit}"
-    return f"{size_bytes} B"
-
-
-def format_count(count: float) -> str:
-    """A number of operations with a prefix.
-
-    >>> format_count(2_500_000)
-    '2.500M'
-    """
-    for prefix, size in (("T", 1e12), ("G", 1e9), ("M", 1e6), ("K", 1e3)):
-        if count >= size:
-            return f"{count / size:.3f}{prefix}"
-    return f"{count:.0f}"
-
-
 def averages(roots: Iterable[Event], by_shape: bool = False, stack_n: int = 0) -> EventList:
     """Group events by name; time and memory inside a recursive call of the same name count once."""
     groups: dict[Any, EventAverage] = {}
@@ -229,4 +204,4 @@ def averages(roots: Iterable[Event], by_shape: bool = False, stack_n: int = 0) -
     return EventList(groups.values())
 
 
-__all__ = ["EventAverage", "EventList", "averages", "format_count", "format_memory", "format_time", "in_order"]
+__all__ = ["EventAverage", "EventList", "averages", "in_order"]

@@ -3,7 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from enum import IntEnum
 from typing import Any, NamedTuple
+
+from tenfold.profiler.formats import format_time
+
+
+class DeviceType(IntEnum):
+    """What an event is of, by PyTorch's numbers."""
+
+    CPU, CUDA, XPU, MPS, Meta, HPU, MTIA, PrivateUse1 = 0, 1, 12, 13, 14, 15, 19, 20
 
 
 class Interval(NamedTuple):
@@ -17,8 +26,29 @@ class Interval(NamedTuple):
         return self.end - self.start
 
 
+class Told:
+    """What PyTorch's events and their averages say besides: times as texts, and what is the same for all of ours."""
+
+    __slots__ = ()
+    is_async = is_legacy = is_remote = False
+    node_id = -1
+    overload_name = ""
+    device_type = DeviceType.CPU  # a call is of the CPU, whatever it gives an accelerator to do
+
+    cpu_time_str = property(lambda self: format_time(self.cpu_time))
+    cpu_time_total_str = property(lambda self: format_time(self.cpu_time_total))
+    self_cpu_time_total_str = property(lambda self: format_time(self.self_cpu_time_total))
+    device_time_str = property(lambda self: format_time(self.device_time))
+    device_time_total_str = property(lambda self: format_time(self.device_time_total))
+    self_device_time_total_str = property(lambda self: format_time(self.self_device_time_total))
+    cuda_time = property(lambda self: self.device_time)  # by their older names
+    cuda_time_total = property(lambda self: self.device_time_total)
+    self_cuda_time_total = property(lambda self: self.self_device_time_total)
+    self_cuda_memory_usage = property(lambda self: self.self_device_memory_usage)
+
+
 @dataclass(slots=True, eq=False)
-class Event:
+class Event(Told):
     """One call: times in microseconds since the profiler started; children are the calls inside it.
 
     `device_us` is from when an accelerator came to the call until it was done with it; None where that was not measured.
@@ -42,6 +72,11 @@ class Event:
     device_start_us: float = 0.0
     device_us: float | None = None
     self_device_memory_usage: int = 0
+
+    @property
+    def is_user_annotation(self) -> bool:
+        """Whether the program named it, by `record_function`."""
+        return self.category == "user_annotation"
 
     @property
     def key(self) -> str:
@@ -94,8 +129,6 @@ class Event:
     def device_time(self) -> float:
         return self.device_time_total
 
-    cuda_time = device_time
-
     @property
     def self_device_time_total(self) -> float:
         """Without those of the calls inside it."""
@@ -117,4 +150,4 @@ def in_order(roots: list[Event]) -> list[Event]:
     return found
 
 
-__all__ = ["Event", "Interval", "in_order"]
+__all__ = ["DeviceType", "Event", "Interval", "Told", "in_order"]

@@ -9,8 +9,8 @@ from collections.abc import Callable
 from typing import Any
 
 from tenfold.autograd.canvas import PALETTE, Canvas
-from tenfold.profiler.averages import format_memory, format_time
 from tenfold.profiler.events import Event
+from tenfold.profiler.formats import format_memory, format_time
 from tenfold.profiler.memory import CATEGORIES
 
 Path = str | os.PathLike[str]
@@ -31,7 +31,7 @@ def written(path: Path, text: str) -> None:
     os.replace(temporary, name)
 
 
-def chrome_trace(prof: Any, path: Path) -> None:
+def chrome_trace(events: list[Event], path: Path, account: Any = None, metadata: dict[str, Any] | None = None) -> None:
     """Write all events as complete events, what accelerators did as rows of their own, and the memory as a counter."""
     pid = os.getpid()
     rows: list[dict[str, Any]] = [
@@ -40,15 +40,15 @@ def chrome_trace(prof: Any, path: Path) -> None:
     rows += [
         {"name": e.name, "ph": "X", "cat": e.category, "ts": e.start_us, "dur": e.cpu_time_total, "pid": pid, "tid": e.thread,
          "args": _facts(e)}
-        for e in prof.events()
+        for e in events
     ]  # fmt: skip
-    rows += _on_devices(prof.events(), pid)
-    if prof.profile_memory:
-        times, sizes = prof.account.timeline()
+    rows += _on_devices(events, pid)
+    if account is not None:
+        times, sizes = account.timeline()
         rows += [
             {"name": "memory", "ph": "C", "ts": t, "pid": pid, "args": dict(zip(CATEGORIES, row))} for t, row in zip(times, sizes)
         ]
-    written(path, json.dumps({"schemaVersion": 1, "traceEvents": rows, "displayTimeUnit": "ms", **prof.metadata}))
+    written(path, json.dumps({"schemaVersion": 1, "traceEvents": rows, "displayTimeUnit": "ms", **(metadata or {})}))
 
 
 def _on_devices(events: list[Event], pid: int) -> list[dict[str, Any]]:
@@ -79,10 +79,10 @@ def _facts(event: Event) -> dict[str, Any]:
 # Stacks
 
 
-def paths(prof: Any, metric: str = "self_cpu_time_total") -> dict[tuple[str, ...], float]:
+def paths(roots: list[Event], metric: str = "self_cpu_time_total") -> dict[tuple[str, ...], float]:
     """For each way to a call, outermost first, the time in microseconds that it took without the calls inside it."""
     found: dict[tuple[str, ...], float] = {}
-    waiting: list[tuple[Event, tuple[str, ...]]] = [(e, ()) for e in prof._roots]
+    waiting: list[tuple[Event, tuple[str, ...]]] = [(e, ()) for e in roots]
     while waiting:
         event, above = waiting.pop()
         inner = (*above, *_new_frames(event), event.key)
@@ -102,11 +102,15 @@ def short(frame: str) -> str:
     return "/".join(frame.replace("\\", "/").split("/")[-2:])
 
 
-def stacks(prof: Any, path: Path, metric: str) -> None:
+METRICS = ("self_cpu_time_total", "self_cuda_time_total", "self_xpu_time_total", "self_privateuse1_time_total")
+
+
+def stacks(roots: list[Event], path: Path, metric: str) -> None:
     """Write folded stacks."""
-    if metric not in ("self_cpu_time_total", "self_cuda_time_total"):
-        raise ValueError(f"export_stacks: metric should be one of: self_cpu_time_total, self_cuda_time_total; got {metric!r}")
-    ways = sorted(paths(prof, metric.replace("cuda", "device")).items())
+    if metric not in METRICS:
+        raise ValueError(f"export_stacks: metric should be one of: {', '.join(METRICS)}; got {metric!r}")
+    name = "self_cpu_time_total" if metric == METRICS[0] else "self_device_time_total"
+    ways = sorted(paths(roots, name).items())
     lines = [f"{';'.join(p.replace(';', ',') for p in way)} {int(us)}" for way, us in ways if int(us)]
     written(path, "\n".join(lines) + "\n")
 
@@ -118,7 +122,7 @@ ROW, WIDTH = 18, 1200
 
 def flame_graph(prof: Any, path: Path) -> None:
     """Draw the tree of calls."""
-    ways = paths(prof)
+    ways = paths(prof._roots)
     if not ways:
         raise RuntimeError("export_flame_graph: nothing was recorded")
     total: dict[tuple[str, ...], float] = {}

@@ -8,7 +8,8 @@ import os
 import sys
 import threading
 import time
-from collections.abc import Callable
+import uuid
+from collections.abc import Callable, Iterable
 from typing import Any, Self
 
 from tenfold.autograd import engine
@@ -29,7 +30,16 @@ class ProfilerActivity(enum.Enum):
     """What to watch."""
 
     CPU = 0
-    CUDA = 1
+    XPU = 1
+    CUDA = 2
+    HPU = 3
+    MTIA = 4
+    PrivateUse1 = 5
+
+
+def _any_name() -> str:
+    """32 hexadecimal digits, as PyTorch names recordings."""
+    return uuid.uuid4().hex.upper()
 
 
 class profile(Layer):  # noqa: N801 - PyTorch's name
@@ -41,7 +51,7 @@ class profile(Layer):  # noqa: N801 - PyTorch's name
     in its queue; where the queue is empty it waits for this process, and that counts. The marks are awaited at the end.
 
     Args:
-        activities: without `ProfilerActivity.CUDA` among them accelerators are not timed; None: all there are.
+        activities: where these are `ProfilerActivity.CPU` alone, accelerators are not timed.
         schedule: a function of the number of the step that says what to do in it (`tenfold.profiler.schedule`).
         on_trace_ready: called with the profiler at the end of each recording.
         record_shapes: keep the shapes of the arguments.
@@ -65,13 +75,15 @@ class profile(Layer):  # noqa: N801 - PyTorch's name
         on_trace_ready: Callable[..., Any] | None = None, record_shapes: bool = False, profile_memory: bool = False,
         with_stack: bool = False, with_flops: bool = False, with_modules: bool = False, experimental_config: Any = None,
         execution_trace_observer: Any = None, acc_events: bool = False, use_cuda: bool | None = None,
-        custom_trace_id_callback: Any = None,
+        custom_trace_id_callback: Callable[[], str] | None = None, post_processing_timeout_s: float | None = None,
     ) -> None:  # fmt: skip
         self.record_shapes, self.with_stack, self.with_flops = record_shapes, with_stack, with_flops
         self.profile_memory, self.on_trace_ready, self.acc_events = profile_memory, on_trace_ready, acc_events
         self.schedule, self.step_num = schedule or (lambda step: ProfilerAction.RECORD), 0
         self._by_steps = schedule is not None
-        self.times_devices = bool(use_cuda) or activities is None or any(a is not ProfilerActivity.CPU for a in activities)
+        chosen = [kind for a in activities or () for kind in (a if isinstance(a, dict) else (a,))]  # a dictionary has settings
+        self.times_devices = bool(use_cuda) or activities is None or any(kind is not ProfilerActivity.CPU for kind in chosen)
+        self.collects, self._name_trace = True, custom_trace_id_callback or _any_name
         self.current_action = self.schedule(0)
         self.metadata: dict[str, Any] = {}
         self._step: Event | None = None
@@ -83,11 +95,25 @@ class profile(Layer):  # noqa: N801 - PyTorch's name
         self._count = 0
         self._task: Any = None
         self._origin = time.perf_counter()
+        self.trace_id = self._name_trace()
         self.account = Account(self._now_us)
         self.device_times = DeviceTimes(self._now_us)
 
     def _now_us(self) -> float:
         return (time.perf_counter() - self._origin) * 1e6
+
+    @property
+    def is_recording(self) -> bool:
+        """Whether calls are recorded at this step."""
+        return self.collects and self.current_action in _RECORDING
+
+    def toggle_collection_dynamic(self, enable: bool, activities: Iterable[ProfilerActivity]) -> None:
+        """Record from now on, or no more: calls (`ProfilerActivity.CPU`), or only the times of accelerators (another)."""
+        for activity in activities:
+            if activity is ProfilerActivity.CPU:
+                self.collects = enable
+            else:
+                self.times_devices = enable
 
     # Recording
 
@@ -117,7 +143,7 @@ class profile(Layer):  # noqa: N801 - PyTorch's name
         self.account.open = around[-1] if around else None
 
     def handle(self, operator: Operator, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        if self.current_action not in _RECORDING:
+        if not self.is_recording:
             return operator(*args, **kwargs)
         if self.profile_memory:
             self.account.saw((args, kwargs), engine.TASKS.current is not None)
@@ -141,7 +167,7 @@ class profile(Layer):  # noqa: N801 - PyTorch's name
 
     def around_node(self, run: Callable[..., Any], node: Any, g: Any, wanted: Any) -> Any:
         """Run one node of a backward pass (the engine asks)."""
-        if self.current_action not in _RECORDING:
+        if not self.is_recording:
             return run(node, g, wanted)
         if engine.TASKS.current is not self._task:
             self._task = engine.TASKS.current
@@ -216,6 +242,14 @@ class profile(Layer):  # noqa: N801 - PyTorch's name
         """Totals and averages by name, and by the arguments' shapes or the innermost lines of the program if asked for."""
         return averages(self._roots, group_by_input_shape, group_by_stack_n)
 
+    def get_trace_id(self) -> str:
+        """The name of this recording: 32 hexadecimal digits, or what `custom_trace_id_callback` gave when it began."""
+        return self.trace_id
+
+    def set_custom_trace_id_callback(self, callback: Callable[[], str]) -> None:
+        """Let a function name the next recordings."""
+        self._name_trace = callback
+
     def add_metadata(self, key: str, value: str) -> None:
         """Put a text into the trace."""
         self.metadata[key] = value
@@ -224,13 +258,15 @@ class profile(Layer):  # noqa: N801 - PyTorch's name
         """Put a value, given as JSON, into the trace."""
         self.metadata[key] = exports.parsed(value)
 
+    preset_metadata_json = add_metadata_json  # before it begins
+
     def export_chrome_trace(self, path: str | os.PathLike[str]) -> None:
         """Write the events in the Trace Event Format (chrome://tracing, Perfetto); compressed for a name that ends in .gz."""
-        exports.chrome_trace(self, path)
+        exports.chrome_trace(self.events(), path, self.account if self.profile_memory else None, self.metadata)
 
     def export_stacks(self, path: str | os.PathLike[str], metric: str = "self_cpu_time_total") -> None:
         """Write a line for each stack, `outer;inner;operator microseconds`, as programs that draw flame graphs read them."""
-        exports.stacks(self, path, metric)
+        exports.stacks(self._roots, path, metric)
 
     def export_flame_graph(self, path: str | os.PathLike[str]) -> None:
         """Draw where the time went: each call above those it makes, as wide as it took long (.svg, or .png with Pillow).
@@ -302,7 +338,7 @@ class record_function:  # noqa: N801 - PyTorch's name
         self.name = name
 
     def __enter__(self) -> Self:
-        self._events = [(p, p.begin(self.name, (), "user_annotation")) for p in _active if p.current_action in _RECORDING]
+        self._events = [(p, p.begin(self.name, (), "user_annotation")) for p in _active if p.is_recording]
         return self
 
     def __exit__(self, *exc: object) -> None:

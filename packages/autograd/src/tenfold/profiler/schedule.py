@@ -52,7 +52,9 @@ def schedule(
     return action
 
 
-def tensorboard_trace_handler(dir_name: str, worker_name: str | None = None, use_gzip: bool = False) -> Callable[[Any], None]:
+def tensorboard_trace_handler(
+    dir_name: str, worker_name: str | None = None, use_gzip: bool = False, use_python_export: bool = False
+) -> Callable[[Any], None]:
     """An `on_trace_ready` that writes a Chrome trace into a folder, where TensorBoard's profiler looks for it."""
 
     def handle(prof: Any) -> None:

@@ -289,9 +289,9 @@ def get_default_device() -> device:
     return chosen() or CPU
 
 
-def set_default_device(value: Any) -> None:
+def set_default_device(device: Any) -> None:
     """Let this thread's factories create on this device (`None`: the CPU)."""
-    STATE.devices = (*STATE.devices[:-1], value and located(value))
+    STATE.devices = (*STATE.devices[:-1], device and located(device))
 
 
 def located(value: Any) -> device:

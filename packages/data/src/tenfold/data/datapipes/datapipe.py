@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import inspect
 import warnings
@@ -21,6 +22,8 @@ class _Registered:
     """A kind of pipe whose functional forms are methods of every pipe of that kind."""
 
     functions: ClassVar[Functions]
+    getstate_hook: ClassVar[Callable[..., Any] | None] = None
+    reduce_ex_hook: ClassVar[Callable[..., Any] | None] = None
 
     def __getattr__(self, name: str) -> Any:
         if name in type(self).functions:
@@ -46,6 +49,43 @@ class _Registered:
         if function_name in cls.functions:
             raise ValueError(f"Unable to add DataPipe function name {function_name} as it is already taken")
         cls.functions[function_name] = cls_to_register
+
+    @classmethod
+    def set_getstate_hook(cls, hook_fn: Callable[[dict[str, Any]], Any] | None) -> None:
+        """Let a function say what of a pipe's attributes is pickled; None: all.
+
+        Raises: RuntimeError when there is a function already.
+        """
+        cls._set_hook("getstate_hook", hook_fn)
+
+    @classmethod
+    def set_reduce_ex_hook(cls, hook_fn: Callable[[Any], Any] | None) -> None:
+        """Let a function say how a pipe is pickled, as `__reduce_ex__` does; None, or NotImplementedError from it: as usual.
+
+        Raises: RuntimeError when there is a function already.
+        """
+        cls._set_hook("reduce_ex_hook", hook_fn)
+
+    @classmethod
+    def _set_hook(cls, name: str, hook: Callable[..., Any] | None) -> None:
+        if hook is not None and getattr(cls, name) is not None:
+            raise RuntimeError(f"Attempt to override existing {name}: set it to None first")
+        setattr(cls, name, hook)
+
+    def _state(self, state: dict[str, Any]) -> Any:
+        """What is pickled of these attributes."""
+        hook = type(self).getstate_hook
+        return state if hook is None else hook(state)
+
+    def __getstate__(self) -> Any:
+        return self._state(self.__dict__)
+
+    def __reduce_ex__(self, protocol: Any) -> Any:
+        hook = type(self).reduce_ex_hook
+        if hook is not None:
+            with contextlib.suppress(NotImplementedError):
+                return hook(self)
+        return super().__reduce_ex__(protocol)
 
     def __repr__(self) -> str:
         return type(self).__name__
