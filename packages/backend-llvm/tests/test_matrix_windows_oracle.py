@@ -1,4 +1,4 @@
-"""Convolutions of bfloat16 by the processor's matrix unit, against PyTorch's in float32: windows of all kinds, both orders."""
+"""Convolutions of bfloat16 by each unit that the processor has, against PyTorch's in float32: all windows, both orders."""
 
 from __future__ import annotations
 
@@ -9,13 +9,10 @@ import pytest
 torch = pytest.importorskip("torch")
 
 import tenfold  # noqa: E402
-from tenfold.llvm import matrix_unit, matrix_windows  # noqa: E402
-from tenfold.llvm.session import session  # noqa: E402
+from tenfold.llvm import matrix_windows  # noqa: E402
 from tenfold.nn import functional  # noqa: E402
 
-pytestmark = pytest.mark.skipif(
-    session() is None or not matrix_unit.usable(), reason="no matrix unit for bfloat16 on this machine, or not for this process"
-)
+pytestmark = pytest.mark.usefixtures("unit")
 LAST = {2: "channels_last", 3: "channels_last_3d"}
 
 

@@ -1,4 +1,4 @@
-"""Convolutions of bfloat16 by the processor's matrix unit: products of windows, gathered from padded images, channels last.
+"""Convolutions of bfloat16 by the processor's unit for it: products of windows, gathered from padded images, channels last.
 
 A window's row of taps is one piece there, of all channels. The gradient of the images is the convolution of the result's
 gradient, its pixels `stride` apart among zeros, with the weights turned round; that of the weights a product over all pixels.
@@ -14,8 +14,9 @@ import numpy as np
 
 from tenfold.llvm import matrix_calls, session as sessions
 from tenfold.llvm.formats import in_one_piece
+from tenfold.llvm.matrix_products import DEPTH, A, B
 from tenfold.llvm.matrix_tiles import SIDE
-from tenfold.llvm.matrix_unit import DEPTH, A, B, usable
+from tenfold.llvm.matrix_unit import usable
 from tenfold.llvm.planes import Sizes, Window
 from tenfold.llvm.storage import BFLOAT16
 
@@ -44,7 +45,7 @@ class Windows:
         """Whether there is enough to multiply, little of it zeros."""
         work = self.depth * outer * pixels
         filled = self.real / self.padded * outer / (-(-outer // SIDE) * SIDE)
-        return self.padded <= DEPTH and work >= WORK and filled >= LEAST_FILLED and usable()
+        return self.padded <= DEPTH and work >= WORK and filled >= LEAST_FILLED and usable() is not None
 
     def tables(self, count: int) -> tuple[Array, Array]:
         """The bytes to the first pixel of each window of so many images, and to each piece of a window."""
@@ -149,7 +150,7 @@ def _run(
 ) -> Any:
     """A product of the unit in which the windows of so many images are gathered."""
     m, n, k = sizes
-    address = matrix_calls.UNIT.address(key)
+    address = matrix_calls.UNIT.address(usable(), key)
     session = sessions.session()
     if session is None or not address:
         return NotImplemented
