@@ -164,9 +164,18 @@ def update_statistics(running_mean: Any, running_var: Any, mean: Tensor, var: Te
         mean, var = mean.detach(), var.detach()
     with tf.no_grad():
         if running_mean is not None:
-            running_mean.mul_(1 - momentum).add_(mean * momentum)
+            _follow(running_mean, mean, momentum)
         if running_var is not None:
-            running_var.mul_(1 - momentum).add_(var * (momentum * count / max(1, count - 1)))
+            _follow(running_var, var * (count / max(1, count - 1)), momentum)
+
+
+def _follow(running: Tensor, batch: Tensor, momentum: float) -> None:
+    half = running.dtype
+    if half is batch.dtype:
+        running.mul_(1 - momentum).add_(batch * momentum)
+    else:  # every number is half precision, and every step is rounded to it
+        kept, share = (float(half.numpy.type(number)) for number in (1 - momentum, momentum))
+        running.mul_(kept).add_(batch.to(half) * share)
 
 
 def batch_norm_update_stats(
