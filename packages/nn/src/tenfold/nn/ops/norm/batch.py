@@ -170,12 +170,14 @@ def update_statistics(running_mean: Any, running_var: Any, mean: Tensor, var: Te
 
 
 def _follow(running: Tensor, batch: Tensor, momentum: float) -> None:
-    half = running.dtype
-    if half is batch.dtype:
+    half, wide = running.dtype, batch.dtype
+    if half is wide:
         running.mul_(1 - momentum).add_(batch * momentum)
-    else:  # every number is half precision, and every step is rounded to it
+    elif half is tf.bfloat16:  # as on PyTorch's CPU every number is one, and every step is rounded
         kept, share = (float(half.numpy.type(number)) for number in (1 - momentum, momentum))
         running.mul_(kept).add_(batch.to(half) * share)
+    else:
+        running.copy_(running.to(wide) * (1 - momentum) + batch * momentum)
 
 
 def batch_norm_update_stats(
