@@ -98,12 +98,28 @@ def _laid(x: Array, before: Sizes, wide: Sizes, stride: Sizes) -> Array:
     return filled
 
 
+def _alone(x: Array, window: Window) -> bool:
+    """Whether every pixel of images that lie channels first is a window of its own, as it is, and there are enough of them."""
+    whole = x.flags.c_contiguous and prod(window.inputs) >= SIDE
+    return whole and prod(window.kernel) == prod(window.stride) == 1 and not any(window.padding)
+
+
+def _of_pixels(weight: Array, x: Array) -> Any:
+    """The product of weights (O, C) and each image (C, pixels)."""
+    count, channels, *sizes = x.shape
+    pixels = x.reshape(count, channels, -1)
+    out = matrix_calls.product(np.broadcast_to(weight, (count, *weight.shape)), pixels)
+    return out if out is NotImplemented else out.reshape(count, len(weight), *sizes)
+
+
 def correlate(x: Array, weight: Array, bias: Array | None, window: Window) -> Any:
     """The convolution of images (N, C, *inputs) with weights (O, C, *kernel), its channels last in memory."""
     wide = tuple(i + 2 * p for i, p in zip(window.inputs, window.padding, strict=True))
     windows = Windows(window, wide, x.shape[1])
     if not windows.served(len(weight), len(x) * prod(window.outputs)):
         return NotImplemented
+    if bias is None and _alone(x, window):
+        return _of_pixels(weight.reshape(weight.shape[:2]), x)
     ones = (1,) * len(wide)
     return _correlated(_laid(x, window.padding, wide, ones), windows.weights(weight), bias, windows)
 
@@ -119,6 +135,8 @@ def input_gradient(grad: Array, weight: Array, window: Window, bias: Array | Non
     windows = Windows(Window(window.kernel, ones, zeros, window.dilation, wide, window.inputs), wide, grad.shape[1])
     if not windows.served(weight.shape[1], len(grad) * prod(window.inputs)):
         return NotImplemented
+    if bias is None and _alone(grad, window):
+        return _of_pixels(weight.reshape(weight.shape[:2]).T, grad)
     laid = in_one_piece(np.moveaxis(weight, 0, -1)).reshape(weight.shape[1], -1, len(weight))
     turned = np.moveaxis(laid[:, ::-1].reshape(weight.shape[1], *window.kernel, len(weight)), -1, 1)
     return _correlated(_laid(grad, before, wide, window.stride), windows.weights(turned), bias, windows)
