@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
@@ -41,3 +41,20 @@ def entered() -> Callable[[Callable[[], Any]], list[str]]:
         return seen
 
     return names
+
+
+@pytest.fixture(params=["TILES", "VECTORS"])
+def unit(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
+    """Each unit for products of bfloat16 that this processor has, as if it had no other."""
+    from tenfold.llvm import matrix_calls, matrix_unit
+    from tenfold.llvm.session import session
+
+    chosen = getattr(matrix_unit, request.param)
+    if session() is None or not (chosen.there() and chosen.asked()):
+        pytest.skip(f"no {chosen.name} on this machine, or not for this process")
+    monkeypatch.setattr(matrix_unit, "UNITS", (chosen,))
+    matrix_unit.usable.cache_clear()
+    matrix_calls.forget()
+    yield chosen
+    matrix_unit.usable.cache_clear()
+    matrix_calls.forget()

@@ -1,4 +1,4 @@
-"""Attention of bfloat16 by the processor's matrix unit, against PyTorch's in float32."""
+"""Attention of bfloat16 by each unit that the processor has for it, against PyTorch's in float32."""
 
 from __future__ import annotations
 
@@ -9,14 +9,10 @@ import pytest
 torch = pytest.importorskip("torch")
 
 import tenfold  # noqa: E402
-from tenfold.llvm import matrix_unit  # noqa: E402
 from tenfold.llvm.kernels import attention  # noqa: E402
-from tenfold.llvm.session import session  # noqa: E402
 from tenfold.nn import functional  # noqa: E402
 
-pytestmark = pytest.mark.skipif(
-    session() is None or not matrix_unit.usable(), reason="no matrix unit for bfloat16 on this machine, or not for this process"
-)
+pytestmark = pytest.mark.usefixtures("unit")
 attend = torch.nn.functional.scaled_dot_product_attention
 
 

@@ -1,4 +1,4 @@
-"""Convolutions of bfloat16 by the processor's matrix unit, against PyTorch's in float32: windows of all kinds, both orders."""
+"""Convolutions of bfloat16 by each unit that the processor has, against PyTorch's in float32: all windows, both orders."""
 
 from __future__ import annotations
 
@@ -9,13 +9,10 @@ import pytest
 torch = pytest.importorskip("torch")
 
 import tenfold  # noqa: E402
-from tenfold.llvm import matrix_unit, matrix_windows  # noqa: E402
-from tenfold.llvm.session import session  # noqa: E402
+from tenfold.llvm import matrix_windows  # noqa: E402
 from tenfold.nn import functional  # noqa: E402
 
-pytestmark = pytest.mark.skipif(
-    session() is None or not matrix_unit.usable(), reason="no matrix unit for bfloat16 on this machine, or not for this process"
-)
+pytestmark = pytest.mark.usefixtures("unit")
 LAST = {2: "channels_last", 3: "channels_last_3d"}
 
 
@@ -78,6 +75,25 @@ def test_values_and_gradients(served, dims, transposed, last):
             bound = 2.0**-8 * expected.detach().abs() + 2.0**-9 * expected.detach().abs().mean()  # bias sums are rounded again
             assert (error.abs() <= bound).all(), (seed, name, tuple(found.shape))
     assert len(served) > 6
+
+
+def test_windows_of_one_tap_are_products_of_the_images_as_they_lie(served):
+    for sizes, C, O in (((2, 40, 8, 8), 40, 70), ((1, 33, 6, 7), 33, 32), ((3, 8, 40), 8, 16), ((2, 16, 3, 4, 5), 16, 32)):
+        x, w = torch.randn(sizes).bfloat16(), torch.randn(O, C, *[1] * (len(sizes) - 2)).bfloat16()
+        name = f"conv{len(sizes) - 2}d"
+        narrow = [ours(a).requires_grad_() for a in (x, w)]
+        wide = [a.float().requires_grad_() for a in (x, w)]
+        got, exact = getattr(functional, name)(*narrow), getattr(torch.nn.functional, name)(*wide)
+        assert not served
+        assert got.is_contiguous()
+        grad = torch.randn(exact.shape).bfloat16()
+        exact.backward(grad.float())
+        got.backward(ours(grad))
+        assert len(served) == 1  # the weights' gradient
+        served.clear()
+        for expected, found in ((exact, got), *((a.grad, b.grad) for a, b in zip(wide, narrow, strict=True))):
+            error = torch.from_numpy(found.detach().float().numpy()) - expected.detach()
+            assert (error.abs() <= 2.0**-8 * expected.abs() + 1e-4).all()
 
 
 def test_results_lie_as_their_arguments():

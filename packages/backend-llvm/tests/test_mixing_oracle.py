@@ -168,10 +168,26 @@ def test_in_place(name):
                 assert got is a
 
 
+def test_numbers_written_into_half_precision():
+    """What the ordinary path does: versions, views of what is recorded, memory shown many times, leaves."""
+    half = tenfold.tensor(SPECIAL).half()
+    before = half._version
+    assert half.mul_(0.1) is half
+    assert half._version == before + 1
+    recorded = half.clone().requires_grad_()
+    calls = [
+        ("leaf", lambda: recorded.mul_(0.1)), ("recorded", lambda: (recorded * 2).mul_(0.1)),
+        ("view", lambda: (recorded * 2)[:3].mul_(0.1)),
+        ("many times", lambda: half[:1].expand(4).mul_(0.1)), ("of one number", lambda: half[3].clone().add_(0.1)),
+    ]  # fmt: skip
+    as_ordinary(calls)
+
+
 def test_no_function_of_the_ordinary_path_is_entered(entered):
     x, mask, half = tenfold.randn(50), tenfold.ones(50).bool(), tenfold.randn(50).half()
     i = tenfold.arange(5)
-    for call in (lambda: x * mask, lambda: half * 0.1, lambda: i / 3, lambda: x * np.float64(2), lambda: mask == True):  # noqa: E712
+    calls = lambda: x * mask, lambda: half * 0.1, lambda: i / 3, lambda: x * np.float64(2), lambda: mask == True  # noqa: E712
+    for call in (*calls, lambda: half.mul_(0.9)):
         for _ in range(600):  # after which conversions and sums of few elements are compiled
             call()
         assert "__call__" in entered(call)

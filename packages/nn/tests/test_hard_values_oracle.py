@@ -11,6 +11,8 @@ import tenfold
 
 torch = pytest.importorskip("torch")
 
+from tenfold.nn.ops.loss import class_margins  # noqa: E402
+
 LIBRARIES = (torch, tenfold)
 NAN = float("nan")
 
@@ -234,3 +236,21 @@ def test_renorm_of_large_numbers(dtype: str, large: float) -> None:
     result.sum().backward()
     np.testing.assert_allclose(result.detach().numpy(), [[1, 1], [0.5, 1]], 1e-6)
     np.testing.assert_allclose(x.grad.numpy(), [[0, 0], [0.5, -0.25]], 1e-6, atol=1e-37)
+
+
+@pytest.mark.parametrize("longest", [0, 1, 3, 12])
+def test_margins_of_labels_are_as_many_as_the_longest_list_has(longest: int) -> None:
+    rng = np.random.default_rng(0)
+    scores, labels = rng.standard_normal((5, 12)), np.full((5, 12), -1)
+    labels[2, :longest] = rng.permutation(12)[:longest]
+    labels[4, : longest // 2] = 7
+    rows, lists = tenfold.tensor(scores), tenfold.tensor(labels)
+    assert class_margins._gaps_of_labels(rows, lists)[2].shape == (5, longest, 12)
+    found = []
+    for lib in (torch, tenfold):
+        x = lib.tensor(scores, requires_grad=True)
+        loss = lib.nn.functional.multilabel_margin_loss(x, lib.tensor(labels), reduction="none")
+        loss.sum().backward()
+        found.append((loss.tolist(), x.grad.tolist()))
+    np.testing.assert_allclose(found[1][0], found[0][0], atol=1e-12)
+    np.testing.assert_allclose(found[1][1], found[0][1], atol=1e-12)

@@ -83,6 +83,19 @@ def test_autocast_leaves_parameters_their_gradients(dtype: str) -> None:
     assert m[1].bias.grad.dtype is tf.float32
 
 
+@pytest.mark.parametrize("dtype", ["bfloat16", "float16"])
+def test_running_statistics_of_half_precision(dtype: str) -> None:
+    x = torch.randint(-8, 9, (4, 64, 4, 4), generator=torch.Generator().manual_seed(0)).to(getattr(torch, dtype))
+    theirs, ours = torch.nn.BatchNorm2d(64).to(x.dtype), nn.BatchNorm2d(64).to(getattr(tf, dtype))
+    for _ in range(10):
+        theirs(x)
+        ours(tf.tensor(x.float().numpy()).to(ours.weight.dtype))
+        (mean, var), expected = ((m.running_mean.float(), m.running_var.float()) for m in (ours, theirs))
+        np.testing.assert_array_equal(mean.numpy(), expected[0].numpy())
+        wide = 10 * torch.finfo(x.dtype).eps  # its sums are rounded, too, and each of the steps
+        np.testing.assert_allclose(var.numpy(), expected[1].numpy(), rtol=wide)
+
+
 def test_an_empty_batch_leaves_the_statistics_alone() -> None:
     m = nn.BatchNorm2d(3)
     m(tf.rand(0, 3, 2, 2)).sum().backward()

@@ -1,4 +1,4 @@
-"""Attention of bfloat16 with its products by the processor's matrix unit, as LLVM IR; scores and sums are float32.
+"""Attention of bfloat16 with its products by the processor's unit for them, as LLVM IR; scores and sums are float32.
 
 The blocks of attention.py, whose scores and sums are rows of tiles here. Only the probabilities are rounded to bfloat16 before
 they are multiplied with the values.
@@ -8,22 +8,23 @@ from __future__ import annotations
 
 from tenfold.llvm.attention import Attention, Blocks, exponentials, normalized, one_by_one, simple_loop
 from tenfold.llvm.loops import TAGS
+from tenfold.llvm.matrix_products import FLOATS, rounded
 from tenfold.llvm.matrix_tiles import DECLARED, NUMBERS, PAIR, SIDE, TILE, across, along
-from tenfold.llvm.matrix_unit import FLOATS, INTRINSICS, begin, end, multiplied, multiply, rounded
+from tenfold.llvm.matrix_unit import Unit, multiply
 from tenfold.llvm.writer import Function
 
 QUERIES, KEYS = 128, 128  # of a block
 SIZE = 2  # bytes of a number
 
 
-def forward(a: Attention) -> str:
+def forward(unit: Unit, a: Attention) -> str:
     """softmax(q k^T factor + mask) v and the log-sum-exp of each query's scores; items are (head, block of queries).
 
     Context: as of attention.py's, where a mask that is added is float32.
     """
     w = Blocks(a, ["sums", "q", "k", "v", "out", *(["mask"] if a.mask else [])], (QUERIES, KEYS))
     f, v, t = w.f, w.v, w.t
-    begin(f)
+    unit.begin(f)
     blocks = f.let(f"udiv i64 {f.add(w.queries, QUERIES - 1)}, {QUERIES}")
     score, value = f.variable(f"[{QUERIES * KEYS} x {t}]"), f.variable(f"[{QUERIES * a.value} x {t}]")
     strip, chances = (f.variable(f"[{QUERIES * n * SIZE} x i8]") for n in (a.query, KEYS))
@@ -50,7 +51,7 @@ def forward(a: Attention) -> str:
                 with f.loop(0, count, SIDE) as i:
                     rows = f.at(strip, f.mul(f.let(f"sdiv i64 {i}, {SIDE}"), deep))
                     here = f.at(f.at(score, f.mul(i, score_row)), f.mul(j, w.size))
-                    multiply(f, rows, a.query // SIDE, panel, (here, score_row), "true")
+                    multiply(f, rows, a.query // SIDE, panel, (here, score_row), "true", f.sub(count, i))
             with f.loop(0, count) as i:
                 number, line = f.add(first, i), f.at(score, f.mul(i, score_row))
                 if a.mask:
@@ -70,7 +71,7 @@ def forward(a: Attention) -> str:
                 with f.loop(0, count, SIDE) as i:
                     rows = f.at(chances, f.mul(f.let(f"sdiv i64 {i}, {SIDE}"), f.mul(steps, PAIR)))
                     here = f.at(f.at(value, f.mul(i, value_row)), f.mul(d, w.size))
-                    multiply(f, rows, steps, panel, (here, value_row), "false")
+                    multiply(f, rows, steps, panel, (here, value_row), "false", f.sub(count, i))
         place, out = f.add(f.mul(head, w.queries), first), w.row("out", w.head("out", outer, inner), first)
         with f.loop(0, count) as i:
             one = w.summed(top, total, i, place)
@@ -81,10 +82,10 @@ def forward(a: Attention) -> str:
                 some = f.let(f"load {FLOATS}, ptr {f.at(line, column * w.size)}, align 64")
                 bits = rounded(f, f.let(f"fdiv {FLOATS} {some}, {many}"))
                 f.do(f"store {NUMBERS} {bits}, ptr {f.at(goal, column * SIZE)}, align {SIZE}")
-    end(f)
-    tiles = INTRINSICS + "".join(line for line in DECLARED.splitlines(keepends=True) if "smin" not in line)
+    unit.end(f)
+    tiles = unit.declared + "".join(line for line in DECLARED.splitlines(keepends=True) if "smin" not in line)
     laid = along("a") + along("b") + across("b")
-    return w.module(exponentials(a.stored) + _scaling(t), tiles, laid, multiplied(), normalized(w), one_by_one(a.stored))
+    return w.module(exponentials(a.stored) + _scaling(t), tiles, laid, unit.multiplied(), normalized(w), one_by_one(a.stored))
 
 
 def _laid(f: Function, name: str, source: str, apart: str, left: str | int, depth: str | int, goal: str) -> None:

@@ -1,4 +1,4 @@
-"""Calls of products of bfloat16 that the processor's matrix unit serves: which, in which blocks, by how many threads."""
+"""Calls of products of bfloat16 that the processor's unit for them serves: which, in which blocks, by how many threads."""
 
 from __future__ import annotations
 
@@ -10,8 +10,9 @@ import numpy as np
 
 from tenfold.llvm import session as sessions
 from tenfold.llvm.large_calls import is_affine, is_sum
+from tenfold.llvm.matrix_products import BLOCK_ROWS, DEPTH, SPAN, products
 from tenfold.llvm.matrix_tiles import SIDE
-from tenfold.llvm.matrix_unit import BLOCK_ROWS, DEPTH, SPAN, products, usable
+from tenfold.llvm.matrix_unit import usable
 from tenfold.llvm.programs import Compiled
 from tenfold.llvm.storage import BFLOAT16
 from tenfold.settings.threads import get_num_threads, on_change
@@ -19,7 +20,7 @@ from tenfold.settings.threads import get_num_threads, on_change
 Array = np.ndarray[Any, Any]
 Sizes = tuple[int, ...]
 
-UNIT = Compiled("products of the matrix unit", products, vectors=True)
+UNIT = Compiled("products of the unit for bfloat16", products, vectors=True)
 WORK = 1 << 13  # multiplications from which it takes less time than conversions and a product in float32
 WORTH_SHARING = 1 << 24  # from which a second thread takes part
 ITEMS = 2  # of each thread, for which columns are divided
@@ -66,7 +67,7 @@ def product(a: Array, b: Array, start: Array | None = None) -> Any:
     if session is None or not address:
         return NotImplemented
     if sessions.USED:
-        sessions.use(UNIT, "")
+        sessions.use(UNIT, usable())
     out: Array = session.memory.empty(shape, BFLOAT16.dtype)
     session.launch(address, items, 1, a, b, 0 if start is None else start, out, *numbers)
     return out
@@ -111,7 +112,9 @@ def _plan(a_shape: Sizes, a_strides: Sizes, b_shape: Sizes, b_strides: Sizes, st
     m, images = (prod(a_shape[:-1]), 1) if joined else (a_shape[-2], prod(a_shape[:-2]))
     numbers = a[0], b[0], a[1], b[1], start_row, m, n, k, DEPTH
     parts = divided(m, n, images, m * n * k * images, k <= DEPTH)
-    return Plan(UNIT.address(""), images * parts[1] * parts[3], (*a_shape[:-1], n), (*numbers, *parts, a[2], b[2], m * n * SIZE))
+    return Plan(
+        UNIT.address(usable()), images * parts[1] * parts[3], (*a_shape[:-1], n), (*numbers, *parts, a[2], b[2], m * n * SIZE)
+    )
 
 
 def divided(rows: int, columns: int, images: int, work: int, lone: bool) -> tuple[int, int, int, int]:
@@ -133,7 +136,7 @@ def _even(count: int, parts: int) -> int:
 
 def _worth(a: Any, b: Any, columns: int) -> bool:
     """Whether there is enough to multiply, and a unit that does it."""
-    return a.dtype is b.dtype is BFLOAT16.dtype and a.size * columns >= WORK and usable()
+    return a.dtype is b.dtype is BFLOAT16.dtype and a.size * columns >= WORK and usable() is not None
 
 
 def matmul(input: Any, other: Any) -> Any:

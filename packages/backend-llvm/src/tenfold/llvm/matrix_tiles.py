@@ -1,4 +1,4 @@
-"""Matrices of bfloat16 laid out as tiles of the processor's matrix unit, as LLVM IR: 32 rows of a, or columns of b, at a time.
+"""Matrices of bfloat16 laid out as tiles of the processor's unit for them, as LLVM IR: 32 rows of a, or columns of b, at a time.
 
 A step of 32 of the depth is two tiles of 16 rows of 64 bytes. Lines in one piece along the depth are a's rows as they are, and
 b's columns, of which squares are turned; of lines across the depth two by two are b's pairs, and squares of these a's rows. What

@@ -1,10 +1,13 @@
-"""Products of bfloat16 by the processor's matrix unit, as LLVM IR: out = start + a @ b, summed in float32, rounded once.
+"""What a processor has for products of bfloat16, as LLVM IR: 32 x 32 sums in float32 of tiles that matrix_tiles.py lays out.
 
 Intel's AMX (Intel 64 and IA-32 Architectures Software Developer's Manual, volume 1, chapter 18) has eight tiles of 16 rows of 64
 bytes. One instruction adds to a tile of 16 x 16 float32 the product of 16 x 32 numbers of a and 32 x 16 of b, whose rows come in
 pairs: a tile of b has in row p, for each column, the numbers of the rows 2 p and 2 p + 1 side by side. Four tiles of results
-are computed at once, of 32 rows and 32 columns, so that each tile that is read serves twice. Both matrices are laid out as tiles,
-filled up with zeros: a's rows of a block stay in the second cache, b's columns of a panel too. Numbers below 2**-126 count as 0.
+are computed at once, of 32 rows and 32 columns, so that each tile that is read serves twice.
+
+AVX512_BF16 (the same manual, volume 2, VDPBF16PS), which AMD's processors have since Zen 4, adds to a vector of 16 float32 the
+products of 16 pairs. A row of a tile of b is such pairs; of a, one pair at a time is put beside all of them. The sums of 8 rows
+and 32 columns stay in registers. Both count numbers below 2**-126 as 0.
 """
 
 from __future__ import annotations
@@ -12,141 +15,64 @@ from __future__ import annotations
 import ctypes
 import functools
 import sys
+from collections.abc import Callable
+from dataclasses import dataclass
 
 from tenfold.llvm.compiler import features
-from tenfold.llvm.matrix_tiles import DECLARED, MASK, NUMBERS, PAIR, SIDE, TILE, across, along, below, read
-from tenfold.llvm.products import HEAD
+from tenfold.llvm.matrix_tiles import PAIR, SIDE, TILE, WORDS
 from tenfold.llvm.writer import Function
 
-DEPTH, BLOCK_ROWS, SPAN = (
-    1024,
-    256,
-    256,
-)  # of a step of sums, rows that are laid out at once, columns whose sums wait for the next
-ROW = 4 * SIDE  # bytes of sums
-SUMS = SIDE * ROW
-FLOATS = f"<{SIDE} x float>"
-A, B = "a", "b"
 _ARCH_PRCTL, _REQUEST, _TILES = 158, 0x1023, 18  # Linux: arch_prctl(ARCH_REQ_XCOMP_PERM, XFEATURE_XTILEDATA)
-INTRINSICS = """declare void @llvm.x86.ldtilecfg(ptr)
-declare void @llvm.x86.tilerelease()
-declare void @llvm.x86.tilezero(i8)
-declare void @llvm.x86.tileloadd64(i8, ptr, i64)
-declare void @llvm.x86.tilestored64(i8, ptr, i64)
-declare void @llvm.x86.tdpbf16ps(i8, i8, i8)
-"""
+_HEAD = "internal void @multiplied(ptr %strip, i64 %steps, ptr %panel, ptr %sums, i64 %pitch, i1 %fresh, i64 %rows)"
+_LANES, _ROWS = 16, 8  # of a vector of sums, and rows of such vectors that registers hold
+_FLOATS = f"<{_LANES} x float>"
+
+
+def _asked() -> bool:
+    """Whether Linux lets this process use tiles."""
+    return bool(ctypes.CDLL(None).syscall(_ARCH_PRCTL, _REQUEST, _TILES) == 0)
+
+
+@dataclass(frozen=True)
+class Unit:
+    """Instructions that multiply bfloat16: what a processor has to have for them, and the IR around them."""
+
+    name: str
+    needs: frozenset[str]
+    declared: str
+    begin: Callable[[Function], None]
+    end: Callable[[Function], None]
+    multiplied: Callable[[], str]  # what `multiply` calls
+    asked: Callable[[], bool] = lambda: True  # whether the system lets this process use them
+    systems: tuple[str, ...] = ("linux", "darwin", "win32")
+
+    def there(self) -> bool:
+        """Whether the processor has them."""
+        return sys.platform in self.systems and self.needs <= {*features().split(",")}
 
 
 def there() -> bool:
-    """Whether the processor has a matrix unit for bfloat16."""
-    return sys.platform == "linux" and {"+amx-tile", "+amx-bf16", "+avx512bw", "+avx512bf16"} <= {*features().split(",")}
+    """Whether the processor has a unit for products of bfloat16."""
+    return any(unit.there() for unit in UNITS)
 
 
 @functools.cache
-def usable() -> bool:
-    """Whether there is one and the system lets this process use it, which is asked once."""
-    return there() and bool(ctypes.CDLL(None).syscall(_ARCH_PRCTL, _REQUEST, _TILES) == 0)
+def usable() -> Unit | None:
+    """The fastest that it has and the system lets this process use, which is asked once."""
+    return next((unit for unit in UNITS if unit.there() and unit.asked()), None)
 
 
-def products(gathered: str = "") -> str:
-    """out[n] = start + a[n] @ b[n] in bfloat16; `gathered`: which of both is read by tables, as the windows of a convolution are.
-
-    Items are (n, block of rows, span of columns), the last fastest. Context: a, b, start or null, out; 1 where the columns of a
-    are in one piece, 0 where its rows are; the same of b; bytes from a's row, or column, to the next, and from b's; bytes from a
-    row of start to the next, 0 where it is one; rows, columns, depth, depth of a step of sums; rows of a block, blocks, columns
-    of a span, spans; bytes from a[n] to the next, from b[n], and from out[n]. A matrix that is gathered has, for each row, pieces
-    as long as one another: the bytes to the rows, to the pieces of a row, the numbers in a piece, and with the zeros behind it.
-    """
-    f = Function(HEAD, 'nounwind "prefer-vector-width"="512"')
-    a, b, start, out, *numbers = f.words(["*a", "*b", "*start", "*out", *["number"] * 16])
-    a_turned, b_turned, a_apart, b_apart, start_row, rows, columns, depth, step, block, blocks, span, spans, *images = numbers
-    tables = f.words(["*places", "*pieces", "real", "padded"], 20) if gathered else []
-    f.variables += [
-        f"%strip = alloca [{BLOCK_ROWS * DEPTH * 2} x i8], align 64",
-        f"%panel = alloca [{SIDE * DEPTH * 2} x i8], align 64",
-        f"%sums = alloca [{BLOCK_ROWS * SPAN * 4} x i8], align 64",
-    ]
-    begin(f)
-    turned = {name: f.let(f"icmp ne i64 {word}, 0") for name, word in ((A, a_turned), (B, b_turned))}
-    pitch, bare = f.mul(columns, 2), f.let(f"icmp eq ptr {start}, null")
-    lone = f.let(f"icmp sle i64 {depth}, {step}")  # sums need not wait
-    with f.loop("%lo", "%hi") as item:
-        rest, side = f.split(item, spans)
-        n, part = f.split(rest, blocks)
-        first, left = f.mul(part, block), f.mul(side, span)
-        right, count = f.least(f.add(left, span), columns), f.least(block, f.sub(rows, first))
-        a_here, b_here, out_here = (f.at(x, f.mul(n, apart)) for x, apart in zip((a, b, out), images, strict=True))
-        with f.loop(0, depth, step) as p:
-            deep = f.least(step, f.sub(depth, p))
-            steps = f.let(f"sdiv i64 {f.add(deep, SIDE - 1)}, {SIDE}")
-            fresh, done = f.let(f"icmp eq i64 {p}, 0"), f.let(f"icmp sge i64 {f.add(p, step)}, {depth}")
-            strip = f.mul(steps, PAIR)
-            with f.loop(0, count, SIDE) as i:
-                goal = f.at("%strip", f.mul(f.let(f"sdiv i64 {i}, {SIDE}"), strip))
-                line, here = f.add(first, i), f.sub(count, i)
-                if gathered == A:
-                    _windows(f, a_here, tables, (line, p), (here, deep), goal)
-                else:
-                    _matrix(f, A, turned[A], (a_here, a_apart), (line, p), (here, deep), goal)
-            with f.loop(left, right, SIDE) as j:
-                if gathered == B:
-                    _taps(f, b_here, tables, (j, p), deep)
-                else:
-                    _matrix(f, B, turned[B], (b_here, b_apart), (j, p), (f.sub(right, j), deep), "%panel")
-                with f.loop(0, count, SIDE) as i:
-                    k = f.let(f"sdiv i64 {i}, {SIDE}")
-                    place = f.add(f.mul(f.sub(j, left), BLOCK_ROWS // SIDE * SUMS // SIDE), f.mul(k, SUMS))
-                    sums = f.at("%sums", f.let(f"select i1 {lone}, i64 0, i64 {place}"))
-                    multiply(f, f.at("%strip", f.mul(k, strip)), steps, "%panel", (sums, ROW), fresh)
-                    with f.when(done):
-                        row, column = f.add(first, i), f.mul(j, 2)
-                        to = f.at(f.at(out_here, f.mul(row, pitch)), column)
-                        begun = f.at(f.at(start, f.mul(row, start_row)), column)
-                        begun = f.let(f"select i1 {bare}, ptr null, ptr {begun}")
-                        sizes = f"i64 {f.sub(count, i)}, i64 {f.sub(right, j)}"
-                        f.do(f"call void @rounded(ptr {sums}, ptr {begun}, i64 {start_row}, ptr {to}, i64 {pitch}, {sizes})")
-    end(f)
-    laid = [along(A, gathered == A), across(B, gathered == B)]
-    laid += [across(A)] if gathered != A else []
-    laid += [along(B)] if gathered != B else []
-    return INTRINSICS + DECLARED + "".join(laid) + multiplied() + _rounded() + f.text()
-
-
-def _matrix(
-    f: Function, name: str, turned: str, matrix: tuple[str, str], first: tuple[str, str], sizes: tuple[str, str], goal: str
+def multiply(
+    f: Function, strip: str, steps: str | int, panel: str, sums: tuple[str, str | int], fresh: str, rows: str | int
 ) -> None:
-    """Up to 32 rows of a, or columns of b, as tiles, from one of them and a depth on."""
-    (source, apart), (line, p) = matrix, first
-    whole = f.at(f.at(source, f.mul(line, apart)), f.mul(p, 2)), f.at(f.at(source, f.mul(p, apart)), f.mul(line, 2))
-    rest = f"i64 {apart}, i64 {sizes[0]}, i64 {sizes[1]}, ptr {goal})"
-    ways = [f"call void @{way}_{name}(ptr {place}, {rest}" for way, place in zip(("along", "across"), whole, strict=True)]
-    with f.either(turned) as otherwise:
-        f.do(ways[name == A])
-        otherwise()
-        f.do(ways[name == B])
+    """Add to 32 rows of 32 sums, so many bytes apart, the products of a strip and a panel; or begin them with these. Of
+    rows behind the first `rows` the sums may be anything."""
+    where = f"ptr {strip}, i64 {steps}, ptr {panel}, ptr {sums[0]}, i64 {sums[1]}"
+    f.do(f"call void @multiplied({where}, i1 {fresh}, i64 {rows})")
 
 
-def _windows(f: Function, source: str, tables: list[str], first: tuple[str, str], sizes: tuple[str, str], goal: str) -> None:
-    """Up to 32 rows that are gathered, as tiles: whole pieces, one after the other."""
-    places, pieces, real, padded = tables
-    here, one = f.at(places, first[0], "i64"), f.mul(f.let(f"sdiv i64 {padded}, {SIDE}"), PAIR)
-    before = f.let(f"sdiv i64 {first[1]}, {padded}")
-    with f.loop(0, f.let(f"sdiv i64 {sizes[1]}, {padded}")) as t:
-        piece = f.at(source, f.whole(pieces, f.add(before, t)))
-        f.do(f"call void @along_a(ptr {piece}, ptr {here}, i64 {sizes[0]}, i64 {real}, ptr {f.at(goal, f.mul(t, one))})")
-
-
-def _taps(f: Function, source: str, tables: list[str], first: tuple[str, str], deep: str) -> None:
-    """32 columns of a piece of all rows that are gathered, as tiles."""
-    places, pieces, real, padded = tables
-    t, column = f.split(first[0], padded)
-    piece = f.at(f.at(source, f.whole(pieces, t)), f.mul(column, 2))
-    here = f.at(places, first[1], "i64")
-    f.do(f"call void @across_b(ptr {piece}, ptr {here}, i64 {f.sub(real, column)}, i64 {deep}, ptr %panel)")
-
-
-def begin(f: Function) -> None:
-    """Let the unit have eight tiles of 16 rows of 64 bytes."""
+def _begin_tiles(f: Function) -> None:
+    """Let there be eight tiles of 16 rows of 64 bytes."""
     f.variables.append("%shapes = alloca [8 x i64], align 64")
     # The palette; then bytes of a row, of eight tiles; then rows.
     for k, word in enumerate((1, 0, *[0x0040004000400040] * 2, 0, 0, 0x1010101010101010, 0)):
@@ -154,20 +80,12 @@ def begin(f: Function) -> None:
     f.do("call void @llvm.x86.ldtilecfg(ptr %shapes)")
 
 
-def end(f: Function) -> None:
+def _end_tiles(f: Function) -> None:
     f.do("call void @llvm.x86.tilerelease()")
 
 
-def multiply(f: Function, strip: str, steps: str | int, panel: str, sums: tuple[str, str | int], fresh: str) -> None:
-    """Add to 32 rows of 32 sums, so many bytes apart, the products of a strip and a panel; or begin them with these."""
-    f.do(f"call void @multiplied(ptr {strip}, i64 {steps}, ptr {panel}, ptr {sums[0]}, i64 {sums[1]}, i1 {fresh})")
-
-
-def multiplied() -> str:
-    """What `multiply` calls."""
-    f = Function(
-        "internal void @multiplied(ptr %strip, i64 %steps, ptr %panel, ptr %sums, i64 %pitch, i1 %fresh)", "noinline nounwind"
-    )
+def _by_tiles() -> str:
+    f = Function(_HEAD, "noinline nounwind")
     lower = f.at("%sums", f.mul("%pitch", 16))
     places = ["%sums", f.at("%sums", 64), lower, f.at(lower, 64)]
     with f.either("%fresh") as otherwise:
@@ -187,28 +105,72 @@ def multiplied() -> str:
     return f.text()
 
 
-def rounded(f: Function, numbers: str) -> str:
-    """32 float32 as bits of bfloat16."""
-    short = f.let(f"fptrunc {FLOATS} {numbers} to <{SIDE} x bfloat>")
-    return f.let(f"bitcast <{SIDE} x bfloat> {short} to {NUMBERS}")
+def _nothing(f: Function) -> None:
+    """Vectors need no preparation."""
 
 
-def _rounded() -> str:
-    """32 rows of 32 sums, plus what they begin with, in bfloat16, as far as there are rows and columns."""
-    f = Function(
-        "internal void @rounded(ptr %sums, ptr %start, i64 %start_row, ptr %out, i64 %pitch, i64 %rows, i64 %columns)",
-        "noinline nounwind",
-    )
-    some, mask, total = f.let("icmp ne ptr %start, null"), below(f, "%columns"), f.variable(FLOATS)
-    wide, shift = f"<{SIDE} x i32>", f"<{', '.join(['i32 16'] * SIDE)}>"
-    with f.loop(0, f.least("%rows", SIDE)) as r:
-        whole = f.let(f"load {FLOATS}, ptr {f.at('%sums', f.mul(r, ROW))}, align 64")
-        f.do(f"store {FLOATS} {whole}, ptr {total}")
-        with f.when(some):
-            bits = f.let(f"zext {NUMBERS} {read(f, f.at('%start', f.mul(r, '%start_row')), mask)} to {wide}")
-            added = f.let(f"bitcast {wide} {f.let(f'shl {wide} {bits}, {shift}')} to {FLOATS}")
-            f.do(f"store {FLOATS} {f.let(f'fadd {FLOATS} {whole}, {added}')}, ptr {total}")
-        bits = rounded(f, f.let(f"load {FLOATS}, ptr {total}"))
-        to = f.at("%out", f.mul(r, "%pitch"))
-        f.do(f"call void @llvm.masked.store.v32i16.p0({NUMBERS} {bits}, ptr {to}, i32 2, {MASK} {mask})")
+def _by_vectors() -> str:
+    f = Function(_HEAD, "noinline nounwind")
+    with f.loop(0, f.least("%rows", SIDE), _ROWS) as first:
+        half, row = f.split(first, "16")
+        a = f.at(f.at("%strip", f.mul(half, TILE)), f.mul(row, 64))
+        lines = [f.at("%sums", f.mul(f.add(first, m), "%pitch")) for m in range(_ROWS)]
+        places = [f.at(line, side) for line in lines for side in (0, 64)]
+        sums = [f.variable(_FLOATS) for _ in places]
+        with f.either("%fresh") as otherwise:
+            for total in sums:
+                f.do(f"store {_FLOATS} zeroinitializer, ptr {total}")
+            otherwise()
+            for total, place in zip(sums, places, strict=True):
+                f.do(f"store {_FLOATS} {f.let(f'load {_FLOATS}, ptr {place}, align 64')}, ptr {total}")
+        with f.loop(0, "%steps") as step:
+            rows, columns = (f.at(x, f.mul(step, PAIR)) for x in (a, "%panel"))
+            for p in range(16):
+                _add_pairs(f, f.at(rows, 4 * p), f.at(columns, 64 * p), sums)
+        for total, place in zip(sums, places, strict=True):
+            f.do(f"store {_FLOATS} {f.let(f'load {_FLOATS}, ptr {total}')}, ptr {place}, align 64")
     return f.text()
+
+
+def _add_pairs(f: Function, a: str, b: str, sums: list[str]) -> None:
+    """Add the products of one pair of each row of a with those of 32 columns of b."""
+    columns = [f.let(f"load {WORDS}, ptr {f.at(b, side)}, align 64") for side in (0, TILE)]
+    for m in range(_ROWS):
+        pair = f.let(f"load i32, ptr {f.at(a, 64 * m)}, align 4")
+        first = f.let(f"insertelement {WORDS} poison, i32 {pair}, i64 0")
+        every = _pairs(f, f.let(f"shufflevector {WORDS} {first}, {WORDS} poison, <{_LANES} x i32> zeroinitializer"))
+        for total, column in zip(sums[2 * m : 2 * m + 2], columns, strict=True):
+            given = f"{_FLOATS} {f.let(f'load {_FLOATS}, ptr {total}')}, {_PAIRS} {every}, {_PAIRS} {_pairs(f, column)}"
+            f.do(f"store {_FLOATS} {f.let(f'call {_FLOATS} @{_DOT}({given})')}, ptr {total}")
+
+
+def _pairs(f: Function, words: str) -> str:
+    return f.let(f"bitcast {WORDS} {words} to {_PAIRS}")
+
+
+_DOT, _PAIRS = "llvm.x86.avx512bf16.dpbf16ps.512", f"<{2 * _LANES} x bfloat>"
+TILES = Unit(
+    "AMX",
+    frozenset(("+amx-tile", "+amx-bf16", "+avx512bw", "+avx512bf16")),
+    """declare void @llvm.x86.ldtilecfg(ptr)
+declare void @llvm.x86.tilerelease()
+declare void @llvm.x86.tilezero(i8)
+declare void @llvm.x86.tileloadd64(i8, ptr, i64)
+declare void @llvm.x86.tilestored64(i8, ptr, i64)
+declare void @llvm.x86.tdpbf16ps(i8, i8, i8)
+""",
+    _begin_tiles,
+    _end_tiles,
+    _by_tiles,
+    _asked,
+    ("linux",),
+)
+VECTORS = Unit(
+    "AVX512_BF16",
+    frozenset(("+avx512bw", "+avx512bf16")),
+    f"declare {_FLOATS} @{_DOT}({_FLOATS}, {_PAIRS}, {_PAIRS})\n",
+    _nothing,
+    _nothing,
+    _by_vectors,
+)
+UNITS = TILES, VECTORS

@@ -1,4 +1,4 @@
-"""Convolutions of bfloat16 by the processor's matrix unit: products of windows, gathered from padded images, channels last.
+"""Convolutions of bfloat16 by the processor's unit for it: products of windows, gathered from padded images, channels last.
 
 A window's row of taps is one piece there, of all channels. The gradient of the images is the convolution of the result's
 gradient, its pixels `stride` apart among zeros, with the weights turned round; that of the weights a product over all pixels.
@@ -14,8 +14,9 @@ import numpy as np
 
 from tenfold.llvm import matrix_calls, session as sessions
 from tenfold.llvm.formats import in_one_piece
+from tenfold.llvm.matrix_products import DEPTH, A, B
 from tenfold.llvm.matrix_tiles import SIDE
-from tenfold.llvm.matrix_unit import DEPTH, A, B, usable
+from tenfold.llvm.matrix_unit import usable
 from tenfold.llvm.planes import Sizes, Window
 from tenfold.llvm.storage import BFLOAT16
 
@@ -44,7 +45,7 @@ class Windows:
         """Whether there is enough to multiply, little of it zeros."""
         work = self.depth * outer * pixels
         filled = self.real / self.padded * outer / (-(-outer // SIDE) * SIDE)
-        return self.padded <= DEPTH and work >= WORK and filled >= LEAST_FILLED and usable()
+        return self.padded <= DEPTH and work >= WORK and filled >= LEAST_FILLED and usable() is not None
 
     def tables(self, count: int) -> tuple[Array, Array]:
         """The bytes to the first pixel of each window of so many images, and to each piece of a window."""
@@ -97,12 +98,28 @@ def _laid(x: Array, before: Sizes, wide: Sizes, stride: Sizes) -> Array:
     return filled
 
 
+def _alone(x: Array, window: Window) -> bool:
+    """Whether every pixel of images that lie channels first is a window of its own, as it is, and there are enough of them."""
+    whole = x.flags.c_contiguous and prod(window.inputs) >= SIDE
+    return whole and prod(window.kernel) == prod(window.stride) == 1 and not any(window.padding)
+
+
+def _of_pixels(weight: Array, x: Array) -> Any:
+    """The product of weights (O, C) and each image (C, pixels)."""
+    count, channels, *sizes = x.shape
+    pixels = x.reshape(count, channels, -1)
+    out = matrix_calls.product(np.broadcast_to(weight, (count, *weight.shape)), pixels)
+    return out if out is NotImplemented else out.reshape(count, len(weight), *sizes)
+
+
 def correlate(x: Array, weight: Array, bias: Array | None, window: Window) -> Any:
     """The convolution of images (N, C, *inputs) with weights (O, C, *kernel), its channels last in memory."""
     wide = tuple(i + 2 * p for i, p in zip(window.inputs, window.padding, strict=True))
     windows = Windows(window, wide, x.shape[1])
     if not windows.served(len(weight), len(x) * prod(window.outputs)):
         return NotImplemented
+    if bias is None and _alone(x, window):
+        return _of_pixels(weight.reshape(weight.shape[:2]), x)
     ones = (1,) * len(wide)
     return _correlated(_laid(x, window.padding, wide, ones), windows.weights(weight), bias, windows)
 
@@ -118,6 +135,8 @@ def input_gradient(grad: Array, weight: Array, window: Window, bias: Array | Non
     windows = Windows(Window(window.kernel, ones, zeros, window.dilation, wide, window.inputs), wide, grad.shape[1])
     if not windows.served(weight.shape[1], len(grad) * prod(window.inputs)):
         return NotImplemented
+    if bias is None and _alone(grad, window):
+        return _of_pixels(weight.reshape(weight.shape[:2]).T, grad)
     laid = in_one_piece(np.moveaxis(weight, 0, -1)).reshape(weight.shape[1], -1, len(weight))
     turned = np.moveaxis(laid[:, ::-1].reshape(weight.shape[1], *window.kernel, len(weight)), -1, 1)
     return _correlated(_laid(grad, before, wide, window.stride), windows.weights(turned), bias, windows)
@@ -149,7 +168,7 @@ def _run(
 ) -> Any:
     """A product of the unit in which the windows of so many images are gathered."""
     m, n, k = sizes
-    address = matrix_calls.UNIT.address(key)
+    address = matrix_calls.UNIT.address(usable(), key)
     session = sessions.session()
     if session is None or not address:
         return NotImplemented

@@ -89,8 +89,10 @@ class Mixer:
         """Half precision beside a number, which it need not hold: then it meets it in float32, or the number is rounded first."""
         operator, function, kernel = self.operator, self.function, KERNELS[self.operator.name]
         rounds = operator.exact_numbers == ()
-        if not rounds and (operator.exact_numbers != ("other",) or self.in_place):
+        if not rounds and operator.exact_numbers != ("other",):
             return _refused
+        if self.in_place and not rounds:
+            return _refused if kernel.bool_result else self.written_beside_half()
         wrap, back = RUNTIME["wrap"], not kernel.bool_result
 
         def beside(a: Any, b: Any) -> Any:
@@ -109,6 +111,18 @@ class Mixer:
                     return wrap(made, a._key)
             made = function(a.float(), b)
             return made.to(half) if back else made
+
+        return beside
+
+    def written_beside_half(self) -> Plan:
+        """The same, written into the half, where no gradients are recorded and nothing stands against writing."""
+        function = self.operator.fn
+
+        def beside(a: Any, b: Any) -> Any:
+            base, storage = a._base, a._storage
+            if a._node is not None or (base is not None and base._node is not None) or (storage is not None and storage.guarded):
+                return NotImplemented
+            return a.copy_(function(a.float(), b))
 
         return beside
 

@@ -1,4 +1,4 @@
-"""Extremes with their positions, the first few in order, and elements taken along a dimension, as LLVM IR.
+"""Extremes with their positions, and elements taken along a dimension, as LLVM IR.
 
 NumPy needs several passes and arrays of positions for these, which for small arrays cost many times the work. Arrays are seen as
 (outer, length, inner), of which the middle is searched; items are outer and inner, the last fastest.
@@ -10,11 +10,6 @@ from tenfold.llvm.products import HEAD
 from tenfold.llvm.programs import Compiled
 from tenfold.llvm.storage import Stored
 from tenfold.llvm.writer import Function, Vectors, registers
-
-
-def _beyond(f: Function, kind: str, type: str, value: str, than: str) -> str:
-    """Whether a value comes before another in the order of "largest" or "smallest"; of nan nothing is known."""
-    return f.let(f"fcmp {'ogt' if kind == 'largest' else 'olt'} {type} {value}, {than}")
 
 
 def extreme(stored: Stored, kind: str, values_too: bool) -> str:
@@ -40,67 +35,6 @@ def extreme(stored: Stored, kind: str, values_too: bool) -> str:
         if values_too:
             f.do(f"store {type} {f.let(f'load {type}, ptr {best}')}, ptr {f.at(values, item, type)}")
     return f.text()
-
-
-def leading(stored: Stored, kind: str) -> str:
-    """The first `count` of each row in order, and their positions; a flag where nan or equals leave a choice.
-
-    Context: x, values, positions, flag; length, count.
-    """
-    f = Function(HEAD)
-    type = stored.memory
-    x, values, positions, flag, length, count = f.words(["*x", "*values", "*positions", "*flag", "length", "count"])
-    least = "0xFFF0000000000000" if kind == "largest" else "0x7FF0000000000000"
-    last = f.sub(count, 1)
-    with f.loop("%lo", "%hi") as item:
-        start = f.at(x, f.mul(item, length), type)
-        best, where = f.at(values, f.mul(item, count), type), f.at(positions, f.mul(item, count), "i64")
-        with f.loop(0, count) as j:
-            f.do(f"store {type} {least}, ptr {f.at(best, j, type)}")
-            f.do(f"store i64 -1, ptr {f.at(where, j, 'i64')}")
-        with f.loop(0, length) as i:
-            value = f.let(f"load {type}, ptr {f.at(start, i, type)}")
-            lowest = f.let(f"load {type}, ptr {f.at(best, last, type)}")
-            with f.when(_beyond(f, kind, type, value, lowest)):
-                _insert(f, type, kind, (best, where), count, value, i)
-        _check(f, type, kind, start, length, (best, where), count, flag)
-    return f.text()
-
-
-def _insert(f: Function, type: str, kind: str, row: tuple[str, str], count: str, value: str, position: str) -> None:
-    """Put a value into its place; those behind it move on, and the last is lost."""
-    best, where = row
-    moved, moved_at = f.variable(type, value), f.variable("i64", position)
-    with f.loop(0, count) as j:
-        place, place_at = f.at(best, j, type), f.at(where, j, "i64")
-        there, there_at = f.let(f"load {type}, ptr {place}"), f.let(f"load i64, ptr {place_at}")
-        mine, mine_at = f.let(f"load {type}, ptr {moved}"), f.let(f"load i64, ptr {moved_at}")
-        before = _beyond(f, kind, type, mine, there)
-        f.do(f"store {type} {f.let(f'select i1 {before}, {type} {mine}, {type} {there}')}, ptr {place}")
-        f.do(f"store i64 {f.let(f'select i1 {before}, i64 {mine_at}, i64 {there_at}')}, ptr {place_at}")
-        f.do(f"store {type} {f.let(f'select i1 {before}, {type} {there}, {type} {mine}')}, ptr {moved}")
-        f.do(f"store i64 {f.let(f'select i1 {before}, i64 {there_at}, i64 {mine_at}')}, ptr {moved_at}")
-
-
-def _check(f: Function, type: str, kind: str, start: str, length: str, row: tuple[str, str], count: str, flag: str) -> None:
-    """Raise the flag unless just `count` elements are not behind the last chosen one, all different."""
-    best, where = row
-    lowest = f.let(f"load {type}, ptr {f.at(best, f.sub(count, 1), type)}")
-    behind = "olt" if kind == "largest" else "ogt"  # nan is behind nothing, and counts
-    found = f.variable("i64", "0")
-    with f.loop(0, length) as i:
-        value = f.let(f"load {type}, ptr {f.at(start, i, type)}")
-        counts = f.let(f"xor i1 {f.let(f'fcmp {behind} {type} {value}, {lowest}')}, true")
-        more = f.add(f.let(f"load i64, ptr {found}"), f.let(f"zext i1 {counts} to i64"))
-        f.do(f"store i64 {more}, ptr {found}")
-    with f.when(f.let(f"icmp ne i64 {f.let(f'load i64, ptr {found}')}, {count}")):
-        f.do(f"store i64 1, ptr {flag}")
-    with f.when(f.let(f"icmp slt i64 {f.whole(where, f.sub(count, 1))}, 0")):
-        f.do(f"store i64 1, ptr {flag}")
-    with f.loop(1, count) as j:
-        one, other = (f.let(f"load {type}, ptr {f.at(best, k, type)}") for k in (f.sub(j, 1), j))
-        with f.when(f.let(f"fcmp ueq {type} {one}, {other}")):
-            f.do(f"store i64 1, ptr {flag}")
 
 
 def gathered(memory: str) -> str:

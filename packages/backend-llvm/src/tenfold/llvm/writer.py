@@ -97,6 +97,23 @@ class Function:
         self.lines.append(f"end{n}:")
 
     @contextmanager
+    def until(self) -> Iterator[Callable[[str], None]]:
+        """What is written inside is done again and again, until a condition holds that is given to what this gives."""
+        self.count += 1
+        n = self.count
+        self.do(f"br label %again{n}")
+        self.lines.append(f"again{n}:")
+
+        def leave(condition: str) -> None:
+            self.count += 1
+            self.do(f"br i1 {condition}, label %left{n}, label %on{self.count}")
+            self.lines.append(f"on{self.count}:")
+
+        yield leave
+        self.do(f"br label %again{n}")
+        self.lines.append(f"left{n}:")
+
+    @contextmanager
     def when(self, condition: str, tags: str = "") -> Iterator[None]:
         """What is written inside is done where the condition holds; `tags` may say how often that is."""
         self.count += 1

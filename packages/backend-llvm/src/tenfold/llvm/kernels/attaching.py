@@ -41,7 +41,7 @@ def chosen(
     """Attach a function that serves an operator's calls on floats, or returns NotImplemented.
 
     `halves`: how many of its results are rounded where half precision is computed in float32, which 0 leaves to the function.
-    `unit`: what serves bfloat16 by the processor's matrix unit. Calls of other dtypes pass both by in native code.
+    `unit`: what serves bfloat16 by the processor's unit for it. Calls of other dtypes pass both by in native code.
     """
     layers, known = [gated(serve, arguments, least)], [serve]
     if halves:
@@ -58,7 +58,7 @@ def chosen(
 
 
 def by_unit(serve: Callable[..., Any], arguments: int) -> Callable[[Any], Any]:
-    """What puts a function of bfloat16 by the processor's matrix unit before a kernel, if there is such a unit."""
+    """What puts a function of bfloat16 by the processor's unit for it before a kernel, if there is such a unit."""
     if not there():
         return lambda beneath: beneath
     return gated(serve, arguments, 0, (BFLOAT16,))  # type: ignore[no-any-return]

@@ -22,7 +22,7 @@ from tenfold.llvm.writer import registers
 Array = np.ndarray[Any, Any]
 
 FORWARD = Compiled("attention", forward, vectors=True)
-BY_UNIT = Compiled("attention of the matrix unit", forward_by_unit, vectors=True)
+BY_UNIT = Compiled("attention of the unit for bfloat16", forward_by_unit, vectors=True)
 GRADIENT = Compiled("the gradient of attention", gradient, vectors=True)
 WIDEST = 256  # elements of a query or value, whose blocks stand on the stack
 NOTE = f"float32 and float64, queries and values of whole registers up to {WIDEST} elements"
@@ -164,18 +164,18 @@ def fused_attention(query: Array, key: Array, value: Array, attn_mask: Array | N
 
 
 def _by_unit(query: Any, key: Any, value: Any, attn_mask: Any, is_causal: bool, scale: float | None) -> Any:
-    """Attention of bfloat16 by the processor's matrix unit; NotImplemented for other arrays."""
+    """Attention of bfloat16 by the processor's unit for it; NotImplemented for other arrays."""
     given = query, key, value
-    if not all(type(a) is np.ndarray and a.dtype == BFLOAT16.dtype for a in given) or not usable():
+    if not all(type(a) is np.ndarray and a.dtype == BFLOAT16.dtype for a in given):
         return NotImplemented
-    call = _Call(*given, attn_mask, is_causal, scale, unit=True)
-    if not call.fine:
+    unit, call = usable(), _Call(*given, attn_mask, is_causal, scale, unit=True)
+    if unit is None or not call.fine:
         return NotImplemented
     masks = [] if attn_mask is None else [call.mask(attn_mask if attn_mask.dtype == np.bool_ else converted(attn_mask, FLOAT32))]
     out, sums = _beside((*query.shape[:-1], call.widths[1]), BFLOAT16), np.empty(query.shape[:-1], FLOAT32.dtype)
     items, grain = prod(call.lead) * -(-call.queries // UNIT_QUERIES), _grain(call, min(UNIT_QUERIES, call.queries))
     arrays = [*(call.heads(x) for x in given), call.heads(out), *masks]
-    done = BY_UNIT.run((call.kind(attn_mask),), items, grain, sums, *arrays, *call.numbers(*arrays))
+    done = BY_UNIT.run((unit, call.kind(attn_mask)), items, grain, sums, *arrays, *call.numbers(*arrays))
     return (out, sums) if done else NotImplemented
 
 

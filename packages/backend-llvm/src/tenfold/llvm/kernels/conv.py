@@ -264,7 +264,7 @@ def _for_weight(
 
 
 def _by_unit(*arrays: Any) -> bool:
-    """Whether the matrix unit may serve arrays."""
+    """Whether the unit for bfloat16 may serve arrays."""
     return all(type(a) is np.ndarray and a.dtype == BFLOAT16.dtype and a.size and a.flags.aligned for a in arrays)
 
 

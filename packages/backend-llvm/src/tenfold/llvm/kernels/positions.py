@@ -11,19 +11,20 @@ import numpy as np
 from tenfold.dispatch.kernels import kernel
 from tenfold.dispatch.operators import op
 from tenfold.llvm import positions, session as sessions
+from tenfold.llvm.formats import in_one_piece
 from tenfold.llvm.gates import gated
 from tenfold.llvm.kernels import scans
 from tenfold.llvm.kernels.attaching import ACCELERATED, lead
-from tenfold.llvm.kernels.halves import HALVES, LEAST, in_float32
+from tenfold.llvm.leading import FEW, leading
 from tenfold.llvm.programs import Compiled, suitable
-from tenfold.llvm.storage import FLOAT32, FLOAT64, INT64, Stored
+from tenfold.llvm.storage import BY_DTYPE, FLOAT32, FLOAT64, FLOATING, INT64, Stored
 
 Array = np.ndarray[Any, Any]
 MOST = 1 << 15  # elements up to which one pass, element by element, takes less than NumPy's several
 SHORT = 128  # elements of a row up to which it does in arrays of any size
-MOST_LEADING = 32  # of a row's first few, which are put in order one by one
+LONGEST = 1 << 16  # elements of a row that is parted, which stands on the stack
 
-EXTREME, LEADING = Compiled("extremes and positions", positions.extreme), Compiled("the first few", positions.leading)
+EXTREME, LEADING = Compiled("extremes and positions", positions.extreme), Compiled("the first few", leading)
 
 
 def _served(x: Array) -> Stored | None:
@@ -71,18 +72,22 @@ def position(kind: str, x: Array, dim: Any, keepdim: bool) -> Any:
 
 
 def topk(input: Array, k: int, dim: int, largest: bool, sorted: bool) -> Any:
-    """The first few in order; nan and equals, of which PyTorch chooses in an order of its own, are left to the kernel beneath."""
-    stored = _served(input)
-    if stored is None or input.size > MOST or type(dim) is not int or dim not in (-1, input.ndim - 1):
+    """The first few, in order or not."""
+    if type(input) is not np.ndarray or not input.size or type(k) is not int or not -input.ndim <= dim < input.ndim:
         return NotImplemented
-    length = input.shape[-1]
-    if not 0 < k <= min(length, MOST_LEADING) or not sorted:
+    length, stored = input.shape[dim], BY_DTYPE[input.dtype]
+    if not 0 < k <= length or (k * FEW > length and length > LONGEST):
         return NotImplemented
-    shape = (*input.shape[:-1], k)
-    values, where, flag = np.empty(shape, input.dtype), np.empty(shape, np.int64), np.zeros((), np.int64)
-    key = (stored, "largest" if largest else "smallest")
-    done = _run(LEADING, key, input.size // length, length, input, values, where, flag, length, k)
-    return (values, where) if done and not flag else NotImplemented
+    rows = in_one_piece(input if dim in (-1, input.ndim - 1) else np.moveaxis(input, dim, -1))
+    shape = (*rows.shape[:-1], k)
+    values, where = np.empty(shape, input.dtype), np.empty(shape, np.int64)
+    key = stored, "largest" if largest else "smallest", bool(sorted)
+    if not _run(LEADING, key, input.size // length, length, rows, values, where, length, k):
+        return NotImplemented
+    if dim not in (-1, input.ndim - 1):
+        turned = (np.moveaxis(a, -1, dim) for a in (values, where))
+        values, where = (in_one_piece(a).reshape(-1).reshape(a.shape) for a in turned)  # of size 1 the usual strides
+    return values, where
 
 
 # The words of the gate, as native/along.ll reads them.
@@ -117,18 +122,8 @@ for _end, _kind in (("max", "largest"), ("min", "smallest")):
     lead(f"arg{_end}")
 
 
-def _leading(beneath: Any) -> Any:
-    """The kernel of a few in order; half precision, of which many numbers are alike, is ordered in float32 beneath it, too."""
-
-    def any_few(*arguments: Any) -> Any:
-        found = topk(*arguments)
-        return beneath(*arguments) if found is NotImplemented else found
-
-    return gated(in_float32(any_few), 5, LEAST, HALVES)(gated(topk, 5)(beneath))
-
-
-ACCELERATED["topk_pair"] = in_float32(topk)
-kernel(op.topk_pair, device="cpu", wrap=True, note=f"{NOTE}, at most {MOST_LEADING} of a row that differ")(_leading)
+ACCELERATED["topk_pair"] = topk
+kernel(op.topk_pair, device="cpu", wrap=True, note=f"{', '.join(stored.dtype.name for stored in FLOATING)}")(gated(topk, 5))
 for _name, _serve, _kind in (("cumsum", scans.cumsum, "sum"), ("cumprod", scans.cumprod, "product")):
     _along(_name, _serve, LIKE, scans.RUNNING, _kind)
     lead(_name)

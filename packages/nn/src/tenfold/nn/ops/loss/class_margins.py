@@ -7,8 +7,11 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 import tenfold as tf
 from tenfold.dispatch.operators import composite
+from tenfold.dispatch.runtime import STATE
 from tenfold.nn.arguments import has_kernel, widened
 from tenfold.nn.ops.loss.reduction import reduced
 from tenfold.tensor.tensor import Tensor
@@ -49,8 +52,11 @@ def margins_of_labels(rows: Tensor, labels: Tensor) -> Tensor:
 def _gaps_of_labels(rows: Tensor, labels: Tensor) -> tuple[Tensor, Tensor, Tensor]:
     """The class of each label (N, L), whether it and a class (N, L, C) meet, and the gap between them."""
     used = (labels < 0).to(tf.int64).cumsum(1) == 0
+    if type(labels._array) is np.ndarray and not STATE.transforms:  # at hand: no row has more labels than the longest list
+        longest = int(used._array.sum(1).max(initial=0))
+        labels, used = labels[:, :longest], used[:, :longest]
     index = tf.where(used, labels, 0)
-    hits = tf.zeros_like(labels).scatter_add(1, index, used.to(labels.dtype))
+    hits = tf.zeros(rows.shape, dtype=labels.dtype, device=labels.device).scatter_add(1, index, used.to(labels.dtype))
     gaps = 1 - rows.gather(1, index).unsqueeze(2) + rows.unsqueeze(1)
     return index, used.unsqueeze(2) & (hits == 0).unsqueeze(1), gaps
 

@@ -164,9 +164,20 @@ def update_statistics(running_mean: Any, running_var: Any, mean: Tensor, var: Te
         mean, var = mean.detach(), var.detach()
     with tf.no_grad():
         if running_mean is not None:
-            running_mean.mul_(1 - momentum).add_(mean * momentum)
+            _follow(running_mean, mean, momentum)
         if running_var is not None:
-            running_var.mul_(1 - momentum).add_(var * (momentum * count / max(1, count - 1)))
+            _follow(running_var, var * (count / max(1, count - 1)), momentum)
+
+
+def _follow(running: Tensor, batch: Tensor, momentum: float) -> None:
+    half, wide = running.dtype, batch.dtype
+    if half is wide:
+        running.mul_(1 - momentum).add_(batch * momentum)
+    elif half is tf.bfloat16:  # as on PyTorch's CPU every number is one, and every step is rounded
+        kept, share = (float(half.numpy.type(number)) for number in (1 - momentum, momentum))
+        running.mul_(kept).add_(batch.to(half) * share)
+    else:
+        running.copy_(running.to(wide) * (1 - momentum) + batch * momentum)
 
 
 def batch_norm_update_stats(
