@@ -160,7 +160,12 @@ class CompressedTensor(Scalars):
         if self._places.ndim > 1:
             parts = [self.batch(i)._compressed(layout, blocksize) for i in range(len(self._places))]
             return _batched(parts, layout)
-        return compressed(self.coordinates(), layout, blocksize)
+        return compressed(self.coordinates(), layout, blocksize).counted_in(self._places.dtype)
+
+    def counted_in(self, dtype: Any) -> CompressedTensor:
+        """The tensor with its places in `dtype`, int32 or int64: coordinates have int64 alone."""
+        starts, places = self._starts.to(dtype), self._places.to(dtype)
+        return CompressedTensor.of(starts, places, self._held, self.shape, self.layout)
 
     def _gradient(self, g: Tensor) -> Tensor:
         return self.with_values(g)

@@ -93,7 +93,7 @@ def add(input: Any, other: Any, *, alpha: Any = 1) -> Any:
     """Sum: with a dense tensor dense, else in the first one's layout."""
     if isinstance(input, CompressedTensor) and isinstance(other, CompressedTensor):
         total: Any = tenfold.add(input.coordinates(), other.coordinates(), alpha=alpha).coalesce()
-        return total.to_sparse(layout=input.layout, blocksize=_blocks(input))
+        return total.to_sparse(layout=input.layout, blocksize=_blocks(input)).counted_in(input._places.dtype)
     dense = input.to_dense() if isinstance(input, CompressedTensor) else input
     return tenfold.add(dense, other.to_dense() if isinstance(other, CompressedTensor) else other, alpha=alpha)
 
@@ -147,7 +147,7 @@ def sum(input: Any, dim: Any = None, keepdim: bool = False, *, dtype: Any = None
     if dim is None:
         return tenfold.sum(input._held, dtype=dtype)
     total = input.coordinates().sum(dim, keepdim, dtype=dtype)
-    return total.to_sparse(layout=input.layout) if keepdim and total.is_sparse else total
+    return total.to_sparse(layout=input.layout).counted_in(input._places.dtype) if keepdim and total.is_sparse else total
 
 
 @knows("zeros_like")
