@@ -8,7 +8,7 @@ from typing import Any
 import tenfold
 from tenfold import Tensor
 from tenfold.sparse.conversions import check_conversion
-from tenfold.sparse.coo import SparseTensor
+from tenfold.sparse.coo import SparseTensor, taken
 from tenfold.sparse.scalars import Scalars
 from tenfold.sparse.table import answer_compressed
 from tenfold.tensor.layouts import layout_name
@@ -173,10 +173,7 @@ class CompressedTensor(Scalars):
     # What has no memory of its own
 
     def __getitem__(self, index: Any) -> Any:
-        if isinstance(index, tuple) and index:  # one dimension after the other, as long as matrices are chosen
-            chosen = self[index[0]] if self._places.ndim > 1 and isinstance(index[0], int) else None
-            return self.coordinates()[index] if chosen is None else chosen[index[1:]] if len(index) > 1 else chosen
-        return self.batch(index) if self._places.ndim > 1 and isinstance(index, int) else self.coordinates()[index]
+        return taken(self, index)
 
     def __len__(self) -> int:
         return int(self.shape[0])

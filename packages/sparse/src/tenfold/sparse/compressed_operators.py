@@ -7,10 +7,12 @@ from typing import Any
 
 import tenfold
 from tenfold import Tensor
-from tenfold.sparse.compressed import BLOCKS, CompressedTensor
+from tenfold.sparse.compressed import BLOCKS, BY_ROW, CompressedTensor
 from tenfold.sparse.pointwise import CONVERSIONS, LINEAR, ZERO_KEEPING
+from tenfold.sparse.pointwise import zeros_like as zeros_like_coordinates
 from tenfold.sparse.shapes import dimension
 from tenfold.sparse.table import COMPRESSED
+from tenfold.tensor.layouts import layout_name
 
 OTHER = {
     tenfold.sparse_csr: tenfold.sparse_csc, tenfold.sparse_csc: tenfold.sparse_csr,
@@ -47,8 +49,10 @@ def zero(input: Any) -> Any:
 
 
 @knows("ones_like")
-def ones_like(input: Any, **kwargs: Any) -> Any:
+def ones_like(input: Any, *, layout: Any = None, **kwargs: Any) -> Any:
     """Ones at the same places."""
+    if layout not in (None, input.layout):
+        raise _other_layout(input, layout)
     return input.with_values(tenfold.ones_like(input._held, **kwargs))
 
 
@@ -151,12 +155,37 @@ def sum(input: Any, dim: Any = None, keepdim: bool = False, *, dtype: Any = None
 
 
 @knows("zeros_like")
-def zeros_like(input: Any, *, dtype: Any = None, device: Any = None, **_: Any) -> CompressedTensor:
-    """A tensor of the same sizes without elements."""
+def zeros_like(
+    input: Any, *, dtype: Any = None, device: Any = None, requires_grad: bool = False, layout: Any = None, **_: Any
+) -> Any:
+    """A tensor of the same sizes without elements, or in another sparse layout."""
+    target = layout or input.layout
+    kind = {"dtype": dtype or input.dtype, "device": device or input.device}
+    if target is tenfold.sparse_coo:
+        return zeros_like_coordinates(input.coordinates(), requires_grad=requires_grad, **kind)
+    _check_zeros_like(input, target)
     p = input._places.ndim - 1
-    held = input._held.detach().narrow(p, 0, 0).to(dtype=dtype or input.dtype, device=device or input.device)
+    held = input._held.detach().narrow(p, 0, 0).to(**kind).requires_grad_(requires_grad)
     places = input._places.narrow(p, 0, 0)
-    return CompressedTensor.of(tenfold.zeros_like(input._starts), places, held, input.shape, input.layout)
+    d = 0 if target in BY_ROW else 1
+    lines = int(input.shape[p + d]) // (input.blocksize[d] or 1)
+    starts = input._starts.new_zeros((*input._starts.shape[:-1], lines + 1), device=held.device)
+    return CompressedTensor.of(starts, places.to(held.device), held, input.shape, target)
+
+
+def _check_zeros_like(input: CompressedTensor, target: Any) -> None:
+    if target is tenfold.strided:
+        raise _other_layout(input, target)
+    if (target in BLOCKS) is not (input.layout in BLOCKS):
+        word = "needs to be a tuple of size 2, but got 0" if target in BLOCKS else "cannot be specified for non-block layout"
+        raise RuntimeError(f"zeros_like: blocksize {word}: {layout_name(input.layout)} to {layout_name(target)}")
+
+
+def _other_layout(input: CompressedTensor, target: Any) -> RuntimeError:
+    return RuntimeError(
+        f"empty_like with different sparse layout is not supported (self is {layout_name(input.layout)} but you requested "
+        f"{layout_name(target)})"
+    )
 
 
 @knows("empty_like")
@@ -164,12 +193,10 @@ def empty_like(
     input: Any, *, dtype: Any = None, device: Any = None, requires_grad: bool = False, layout: Any = None, **_: Any
 ) -> Any:
     """A tensor with as many elements at the same places, whatever they are."""
-    kind = {"dtype": dtype or input.dtype, "device": device or input.device}
     if layout not in (None, input.layout):
-        made = tenfold.empty(tuple(input.shape), layout=layout, **kind)
-    else:
-        parts = (input._starts.clone(), input._places.clone(), tenfold.empty_like(input._held.detach(), **kind))
-        made = CompressedTensor.of(*parts, input.shape, input.layout)
+        raise _other_layout(input, layout)
+    held = tenfold.empty_like(input._held.detach(), dtype=dtype or input.dtype, device=device or input.device)
+    made = CompressedTensor.of(input._starts.clone(), input._places.clone(), held, input.shape, input.layout)
     return made.requires_grad_(requires_grad)
 
 
@@ -178,11 +205,32 @@ def copy_(input: Any, src: Any, non_blocking: bool = False) -> Any:
     """The elements of another tensor of the layout, in place."""
     if not isinstance(input, CompressedTensor):
         return input.copy_(src.to_dense())
-    if not isinstance(src, CompressedTensor) or src._nnz() != input._nnz() or src.layout is not input.layout:
+    if src.layout is not input.layout:
+        raise RuntimeError(
+            "copy_: copy of sparse compressed tensors having different layouts is not supported. self layout is "
+            f"{layout_name(input.layout)} and src layout is {layout_name(src.layout)}"
+        )
+    if src._nnz() != input._nnz():
         raise RuntimeError("copy_: only sparse compressed tensors with the same number of specified elements are supported.")
+    _check_same_shape(input, src)
     input._starts, input._places = src._starts.clone(), src._places.clone()
     input._held = src._held.to(input.dtype).clone()
     return input
+
+
+def _check_same_shape(input: CompressedTensor, src: CompressedTensor) -> None:
+    pairs = zip(input.shape, src.shape, strict=False)
+    other = next((d for d, (have, given) in enumerate(pairs) if have != given), min(input.ndim, src.ndim))
+    if input.shape != src.shape:
+        raise RuntimeError(
+            f"copy_: expected shapes of self and src to match along dimension {other} for {layout_name(input.layout)} layout but "
+            f"the shapes of self and src are {list(input.shape)} and {list(src.shape)}, respectively."
+        )
+    if input.blocksize != src.blocksize:
+        raise RuntimeError(
+            "copy_: copy of sparse compressed tensors having different block sizes is not supported. self and src block sizes "
+            f"are {list(input.blocksize)} and {list(src.blocksize)}, respectively."
+        )
 
 
 @knows("equal")
@@ -199,8 +247,23 @@ def bmm(input: Any, mat2: Any) -> Tensor:
 
 @knows("select")
 def select(input: Any, dim: int, index: int) -> Any:
-    """One index of a dimension."""
-    return input.batch(index) if input._places.ndim > 1 and dim % input.ndim == 0 else input.coordinates().select(dim, index)
+    """One index of a dimension: of rows or columns by coordinates, of others in the layout."""
+    d, size = dimension(input, dim), tuple(input.shape)
+    if not -size[d] <= index < size[d]:
+        raise IndexError(f"select(): index {index} out of range for tensor of size {list(size)} at dimension {d}")
+    p = input._places.ndim  # the batch's dimensions and one
+    rest = (*size[:d], *size[d + 1 :])
+    if d < p - 1:
+        parts = (x.select(d, index) for x in (input._starts, input._places, input._held))
+        return CompressedTensor.of(*parts, rest, input.layout)
+    if d > p:
+        held = input._held.select(d - 1 + (2 if input.layout in BLOCKS else 0), index)
+        return CompressedTensor.of(input._starts, input._places, held, rest, input.layout)
+    if p > 1:
+        raise RuntimeError(
+            "select(): selecting sparse dimensions is not supported for batched sparse compressed tensors: select a matrix first"
+        )
+    return input.coordinates().select(d, index)
 
 
 def sampled_addmm(input: Any, mat1: Tensor, mat2: Tensor, *, beta: Any = 1.0, alpha: Any = 1.0, out: Any = None) -> Any:

@@ -1,0 +1,128 @@
+"""One index of a sparse tensor's dimensions, tensors made like it, copies into it: results and refusals beside PyTorch's."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+import tenfold
+
+torch = pytest.importorskip("torch")
+pytestmark = pytest.mark.filterwarnings("ignore:.*(Sparse|sparse).*:UserWarning")  # PyTorch's, on what it has not finished
+
+LAYOUTS = ["sparse_csr", "sparse_csc", "sparse_bsr", "sparse_bsc"]
+
+
+def ramp(t: Any, *size: int) -> Any:
+    count = 1
+    for n in size:
+        count *= n
+    return t.arange(1.0, count + 1).reshape(size)
+
+
+def source(t: Any, name: str) -> Any:
+    if name in LAYOUTS:
+        return ramp(t, 4, 6).to_sparse(layout=getattr(t, name), blocksize=(2, 3) if "bs" in name else None)
+    if name == "coo":
+        return ramp(t, 4, 6).to_sparse()
+    if name == "hybrid coo":
+        return ramp(t, 4, 6, 2).to_sparse(2)
+    if name == "hybrid":
+        return t.sparse_csr_tensor(t.tensor([0, 1, 2]), t.tensor([0, 1]), ramp(t, 2, 3), (2, 2, 3))
+    if name == "hybrid blocks":
+        return t.sparse_bsr_tensor(t.tensor([0, 1, 2]), t.tensor([0, 1]), ramp(t, 2, 2, 1, 3), (4, 2, 3))
+    starts, places = t.tensor([0, 1, 2]), t.tensor([0, 1])
+    batch = (2,) if name == "batch" else (2, 3)
+    return t.sparse_csr_tensor(starts.expand(*batch, 3).clone(), places.expand(*batch, 2).clone(), ramp(t, *batch, 2), (*batch, 2, 2))
+
+
+SOURCES = [*LAYOUTS, "coo", "hybrid coo", "hybrid", "hybrid blocks", "batch", "batches"]
+
+
+def outcome(t: Any, program: Any) -> tuple[Any, ...]:
+    try:
+        made = program(t)
+    except (RuntimeError, IndexError, NotImplementedError) as error:
+        return type(error).__name__, str(error)
+    return str(made.layout).split(".")[1], tuple(made.shape), str(made.dtype).split(".")[1], made.to_dense().tolist()
+
+
+def agree(program: Any) -> None:
+    ours, theirs = outcome(tenfold, program), outcome(torch, program)
+    if "Error" in theirs[0]:
+        assert ours[0] == theirs[0], (ours, theirs)
+    else:
+        assert ours == theirs
+
+
+@pytest.mark.parametrize("name", SOURCES)
+@pytest.mark.parametrize("dim", [-1, 0, 1, 2, 3, 9])
+@pytest.mark.parametrize("index", [0, -1, 9])
+def test_select(name: str, dim: int, index: int) -> None:
+    operator = "select" if "coo" in name else "select_copy"  # of which PyTorch has the one or the other
+    agree(lambda t: getattr(t, operator)(source(t, name), dim, index))
+
+
+INDICES: list[Any] = [(slice(None), 1), (..., 1), (0, ...), (slice(None), slice(None), 0), (0, 1), (1, slice(None)), (0,) * 5]
+
+
+@pytest.mark.parametrize("name", [n for n in SOURCES if "bs" not in n])  # of whose blocks PyTorch has no views, and refuses
+@pytest.mark.parametrize("index", INDICES, ids=str)
+def test_indices_that_name_dimensions(name: str, index: Any) -> None:
+    agree(lambda t: source(t, name)[index])
+
+
+@pytest.mark.parametrize("name", [*LAYOUTS, "batch", "hybrid"])
+@pytest.mark.parametrize("layout", [*LAYOUTS, "sparse_coo", "strided"])
+@pytest.mark.parametrize("make", ["zeros_like", "ones_like", "empty_like"])
+def test_likenesses_in_another_layout(name: str, layout: str, make: str) -> None:
+    def program(t: Any) -> Any:
+        made = getattr(t, make)(source(t, name), layout=getattr(t, layout), dtype=t.float64)
+        return made * 0 if make == "empty_like" else made
+
+    if make == "zeros_like" and name == "hybrid" and layout in ("sparse_csc", "sparse_coo"):
+        pytest.skip("PyTorch's to_dense() of what it makes fails")
+    agree(program)
+
+
+def test_a_likeness_may_require_gradients() -> None:
+    assert tenfold.zeros_like(source(tenfold, "sparse_csr"), requires_grad=True).requires_grad
+
+
+@pytest.mark.parametrize("name", LAYOUTS)
+@pytest.mark.parametrize("src", [*LAYOUTS, "coo", "batch"])
+def test_copies_keep_their_layout(name: str, src: str) -> None:
+    def program(t: Any) -> Any:
+        return source(t, name).copy_(source(t, src))
+
+    agree(program)
+    if name != src:
+        with pytest.raises(RuntimeError, match="having different layouts is not supported|same number of specified elements"):
+            program(tenfold)
+
+
+@pytest.mark.parametrize("size", [(2, 3), (2, 2, 3), (0, 3), (0, 2, 3)])
+def test_checks_of_a_tensor_without_elements(size: tuple[int, ...]) -> None:
+    def program(t: Any) -> Any:
+        starts = t.zeros(*size[:-2], size[-2] + 1, dtype=t.int64)
+        places, held = t.zeros(*size[:-2], 0, dtype=t.int64), t.zeros(*size[:-2], 0)
+        return t.sparse_csr_tensor(starts, places, held, size, check_invariants=True)
+
+    agree(program)
+
+
+COPIES = {
+    "rows": lambda t: source(t, "sparse_csr").copy_(ramp(t, 8, 3).to_sparse_csr()),
+    "columns": lambda t: source(t, "sparse_csc").copy_(ramp(t, 3, 8).to_sparse_csc()),
+    "blocks": lambda t: source(t, "sparse_bsr").copy_(ramp(t, 8, 3).to_sparse_bsr((2, 3))),
+    "block sizes": lambda t: source(t, "sparse_bsr").copy_(ramp(t, 4, 6).to_sparse_bsr((1, 6))),
+    "dense sizes": lambda t: source(t, "hybrid").copy_(t.ones(2, 2, 4).to_sparse_csr(dense_dim=1)),
+}
+
+
+@pytest.mark.parametrize("case", COPIES)
+def test_copies_keep_their_shape(case: str) -> None:
+    agree(COPIES[case])
+    with pytest.raises(RuntimeError):
+        COPIES[case](tenfold)
