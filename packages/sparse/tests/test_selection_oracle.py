@@ -126,3 +126,29 @@ def test_copies_keep_their_shape(case: str) -> None:
     agree(COPIES[case])
     with pytest.raises(RuntimeError):
         COPIES[case](tenfold)
+
+
+UNCHANGED = {
+    "its dtype": lambda t, x: x.to(x.dtype), "its device": lambda t, x: x.to("cpu"), "itself": lambda t, x: x.to(x),
+    "float": lambda t, x: x.float(), "cpu": lambda t, x: x.cpu(), "its type": lambda t, x: x.type_as(x),
+    "a copy": lambda t, x: x.to(x.dtype, copy=True), "another dtype": lambda t, x: x.to(t.float64),
+    "positive": lambda t, x: x.positive(), "conj": lambda t, x: x.conj(), "real": lambda t, x: x.real,
+    "real of": lambda t, x: t.real(x), "detach": lambda t, x: x.detach(), "abs": lambda t, x: x.abs(),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", ["coo", "sparse_csr", "sparse_bsc"])
+@pytest.mark.parametrize("case", UNCHANGED)
+def test_what_changes_nothing_is_the_tensor_itself(name: str, case: str) -> None:
+    found = []
+    for t in (tenfold, torch):
+        x = source(t, name)
+        found.append(UNCHANGED[case](t, x) is x)
+    assert found[0] == found[1]
+
+
+def test_parts_of_complex_numbers() -> None:
+    for part in ("real", "imag"):
+        agree(lambda t: getattr(t.tensor([[0, 1 + 2j], [3j, 0]]).to_sparse(), part))  # noqa: B023
+    x = tenfold.tensor([[0, 1 + 2j], [3j, 0]]).to_sparse_csr()
+    assert x.imag.to_dense().tolist() == [[0.0, 2.0], [3.0, 0.0]]

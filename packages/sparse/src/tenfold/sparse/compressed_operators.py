@@ -8,7 +8,7 @@ from typing import Any
 import tenfold
 from tenfold import Tensor
 from tenfold.sparse.compressed import BLOCKS, BY_ROW, CompressedTensor
-from tenfold.sparse.pointwise import CONVERSIONS, LINEAR, ZERO_KEEPING
+from tenfold.sparse.pointwise import CONVERSIONS, LINEAR, ZERO_KEEPING, of_held
 from tenfold.sparse.pointwise import zeros_like as zeros_like_coordinates
 from tenfold.sparse.shapes import dimension
 from tenfold.sparse.table import COMPRESSED
@@ -33,7 +33,8 @@ def knows(*names: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
 def _of_values(name: str) -> Any:
     def run(input: Any, *args: Any, **kwargs: Any) -> CompressedTensor:
         args = tuple(a._held if isinstance(a, CompressedTensor) else a for a in args)
-        return input.with_values(getattr(input._held, name)(*args, **kwargs))  # type: ignore[no-any-return]
+        held = of_held(input, name, args, kwargs)
+        return input if held is input._held else input.with_values(held)  # type: ignore[no-any-return]
 
     return run
 
