@@ -152,3 +152,30 @@ def test_parts_of_complex_numbers() -> None:
         agree(lambda t: getattr(t.tensor([[0, 1 + 2j], [3j, 0]]).to_sparse(), part))  # noqa: B023
     x = tenfold.tensor([[0, 1 + 2j], [3j, 0]]).to_sparse_csr()
     assert x.imag.to_dense().tolist() == [[0.0, 2.0], [3.0, 0.0]]
+
+
+@pytest.mark.parametrize("size", [(2, 3), (4, 3), (2, 5), (4, 5), (0, 3), (6,), (2, 2), (1, 5)])
+def test_resized_matrices_of_rows(size: tuple[int, ...]) -> None:
+    def program(t: Any) -> Any:
+        x = ramp(t, 2, 3).to_sparse_csr()
+        y = x.resize_(size)
+        assert y is x and tuple(x.shape) == size
+        return x.to_dense() if size != (1, 5) else x.values()  # its columns are those of two rows, in one
+
+    agree(program)
+
+
+def test_resized_batches() -> None:
+    for size in [(2, 3, 2, 4), (3, 2, 3), (2, 3)]:
+        agree(lambda t: source(t, "batches").resize_(size).values())  # noqa: B023
+    with pytest.raises(RuntimeError, match="not as many"):
+        source(tenfold, "batch").resize_(5, 2, 2)
+
+
+def test_sums_of_other_shapes_are_refused() -> None:
+    def program(t: Any) -> Any:
+        return source(t, "sparse_csr") + ramp(t, 4, 1).to_sparse_csr()
+
+    agree(program)
+    with pytest.raises(RuntimeError, match="Expected input tensors to have the same shape"):
+        program(tenfold)

@@ -7,9 +7,9 @@ from typing import Any
 
 import tenfold
 from tenfold import Tensor
+from tenfold.sparse.compressed_sizes import Resizable
 from tenfold.sparse.conversions import check_conversion
 from tenfold.sparse.coo import SparseTensor, taken
-from tenfold.sparse.scalars import Scalars
 from tenfold.sparse.table import answer_compressed
 from tenfold.tensor.layouts import layout_name
 
@@ -18,7 +18,7 @@ BLOCKS = (tenfold.sparse_bsr, tenfold.sparse_bsc)
 LAYOUTS = (tenfold.sparse_csr, tenfold.sparse_csc, tenfold.sparse_bsr, tenfold.sparse_bsc)
 
 
-class CompressedTensor(Scalars):
+class CompressedTensor(Resizable):
     """Matrices by compressed rows (or columns): where each row's elements start, their columns, their values.
 
     `starts` (*, rows + 1), `places` (*, nnz), `values` (*, nnz, *block, *dense sizes). What autograd records, it records of
@@ -30,9 +30,6 @@ class CompressedTensor(Scalars):
     tensor([[3.],
             [3.]])
     """
-
-    _starts: Tensor
-    _places: Tensor
 
     @classmethod
     def of(cls, starts: Tensor, places: Tensor, held: Tensor, size: Any, layout: Any) -> CompressedTensor:

@@ -97,6 +97,10 @@ def div(input: Any, other: Any, *, rounding_mode: str | None = None) -> Any:
 def add(input: Any, other: Any, *, alpha: Any = 1) -> Any:
     """Sum: with a dense tensor dense, else in the first one's layout."""
     if isinstance(input, CompressedTensor) and isinstance(other, CompressedTensor):
+        if input.shape != other.shape:
+            raise RuntimeError(
+                f"add: Expected input tensors to have the same shape, but got {list(input.shape)} and {list(other.shape)}"
+            )
         total: Any = tenfold.add(input.coordinates(), other.coordinates(), alpha=alpha).coalesce()
         return total.to_sparse(layout=input.layout, blocksize=_blocks(input)).counted_in(input._places.dtype)
     dense = input.to_dense() if isinstance(input, CompressedTensor) else input
