@@ -34,7 +34,9 @@ def source(t: Any, name: str) -> Any:
         return t.sparse_bsr_tensor(t.tensor([0, 1, 2]), t.tensor([0, 1]), ramp(t, 2, 2, 1, 3), (4, 2, 3))
     starts, places = t.tensor([0, 1, 2]), t.tensor([0, 1])
     batch = (2,) if name == "batch" else (2, 3)
-    return t.sparse_csr_tensor(starts.expand(*batch, 3).clone(), places.expand(*batch, 2).clone(), ramp(t, *batch, 2), (*batch, 2, 2))
+    return t.sparse_csr_tensor(
+        starts.expand(*batch, 3).clone(), places.expand(*batch, 2).clone(), ramp(t, *batch, 2), (*batch, 2, 2)
+    )
 
 
 SOURCES = [*LAYOUTS, "coo", "hybrid coo", "hybrid", "hybrid blocks", "batch", "batches"]

@@ -8,8 +8,7 @@ from typing import Any
 import tenfold
 from tenfold import Tensor
 from tenfold.sparse.compressed import BLOCKS, BY_ROW, CompressedTensor
-from tenfold.sparse.pointwise import CONVERSIONS, LINEAR, ZERO_KEEPING, of_held
-from tenfold.sparse.pointwise import zeros_like as zeros_like_coordinates
+from tenfold.sparse.pointwise import CONVERSIONS, LINEAR, ZERO_KEEPING, of_held, zeros_like as zeros_like_coordinates
 from tenfold.sparse.shapes import dimension
 from tenfold.sparse.table import COMPRESSED
 from tenfold.tensor.layouts import layout_name
@@ -259,8 +258,8 @@ def select(input: Any, dim: int, index: int) -> Any:
     p = input._places.ndim  # the batch's dimensions and one
     rest = (*size[:d], *size[d + 1 :])
     if d < p - 1:
-        parts = (x.select(d, index) for x in (input._starts, input._places, input._held))
-        return CompressedTensor.of(*parts, rest, input.layout)
+        starts, places, held = (x.select(d, index) for x in (input._starts, input._places, input._held))
+        return CompressedTensor.of(starts, places, held, rest, input.layout)
     if d > p:
         held = input._held.select(d - 1 + (2 if input.layout in BLOCKS else 0), index)
         return CompressedTensor.of(input._starts, input._places, held, rest, input.layout)

@@ -45,5 +45,7 @@ class Resizable(Scalars):
             )
         gone = self.ndim - len(size)
         if gone < 0 or tuple(self.shape[gone:-2]) != size[:-2] or 0 in self.shape[:gone]:
-            raise RuntimeError(f"resize_: matrices of {list(self.shape)} cannot become those of {list(size)}: there are not as many")
+            raise RuntimeError(
+                f"resize_: matrices of {list(self.shape)} cannot become those of {list(size)}: there are not as many"
+            )
         return size
