@@ -40,8 +40,8 @@ class Resizable(Scalars):
             )
         if size[-1] < self.shape[-1]:
             raise RuntimeError(
-                "torch.resize_: Resizing columns of sparse CSR tensors to a smaller value is not supported. The original number of "
-                f"columns is {self.shape[-1]} while the requested new number of columns is {size[-1]}."
+                "torch.resize_: Resizing columns of sparse CSR tensors to a smaller value is not supported. The original number "
+                f"of columns is {self.shape[-1]} while the requested new number of columns is {size[-1]}."
             )
         gone = self.ndim - len(size)
         if gone < 0 or tuple(self.shape[gone:-2]) != size[:-2] or 0 in self.shape[:gone]:
