@@ -182,3 +182,19 @@ def test_sums_of_other_shapes_are_refused() -> None:
     agree(program)
     with pytest.raises(RuntimeError, match="Expected input tensors to have the same shape"):
         program(tenfold)
+
+
+@pytest.mark.parametrize("name", [*LAYOUTS, "coo"])
+def test_resized_as_another_sparse_tensor(name: str) -> None:
+    def program(t: Any) -> Any:
+        x, other = source(t, name), t.ones(8, 6).to_sparse()
+        if name != "coo":
+            other = t.ones(8, 6).to_sparse(layout=getattr(t, name), blocksize=(4, 2) if "bs" in name else None)
+        y = x.resize_as_sparse_(other)
+        assert y is x
+        return x.to_dense() * 0 if name == "coo" else t.zeros_like(x.values())
+
+    agree(program)
+    for wrong in ({*LAYOUTS} - {name}) if name != "coo" else ():
+        with pytest.raises(RuntimeError, match="must have the same layout"):
+            source(tenfold, name).resize_as_sparse_(source(tenfold, wrong))

@@ -31,6 +31,19 @@ class Resizable(Scalars):
         self._array, self._storage = self._held.detach().new_zeros(()).expand((*batch, rows, columns))._array, None
         return self
 
+    def resize_as_sparse_(self, the_template: Any, *, memory_format: Any = None) -> Self:
+        """The sizes and places of another tensor of the layout, in place; the values are whatever they are."""
+        if the_template.layout is not self.layout:
+            raise RuntimeError(
+                "resize_as_sparse_compressed_tensor_: self and src must have the same layout, but got: self "
+                f"({layout_name(self.layout)}) and source ({layout_name(the_template.layout)})"
+            )
+        kind = self._places.dtype
+        self._starts, self._places = the_template._starts.to(kind, copy=True), the_template._places.to(kind, copy=True)
+        self._held = self._held.detach().new_zeros(tuple(the_template._held.shape))
+        self._array, self._storage = self._held.new_zeros(()).expand(tuple(the_template.shape))._array, None
+        return self
+
     def _checked(self, size: tuple[int, ...]) -> tuple[int, ...]:
         """The size, where these matrices may take it."""
         if self.layout is not tenfold.sparse_csr or len(size) < 2 or self._held.ndim != self._places.ndim:
