@@ -156,7 +156,7 @@ class CompressedTensor(Resizable):
     def _compressed(self, layout: Any, blocksize: Any) -> CompressedTensor:
         if self._places.ndim > 1:
             parts = [self.batch(i)._compressed(layout, blocksize) for i in range(len(self._places))]
-            return _batched(parts, layout)
+            return batched(parts, layout)
         return compressed(self.coordinates(), layout, blocksize).counted_in(self._places.dtype)
 
     def counted_in(self, dtype: Any) -> CompressedTensor:
@@ -238,7 +238,7 @@ def compressed(x: Any, layout: Any, blocksize: Any = None, dense_dim: int | None
     dense_dim = dense_dim or 0
     if not isinstance(x, SparseTensor):
         if x.ndim - dense_dim > 2:
-            return _batched([compressed(part, layout, blocksize, dense_dim) for part in x], layout)
+            return batched([compressed(part, layout, blocksize, dense_dim) for part in x], layout)
         if x.ndim - dense_dim < 2:
             raise RuntimeError(f"to_sparse: a tensor of {x.ndim} dimensions has no rows and columns to compress")
         x = x.to_sparse(2)
@@ -274,7 +274,7 @@ def _in_blocks(x: SparseTensor, layout: Any, blocksize: Sequence[int]) -> Compre
     return _by_line(at, held, x.shape, layout, lines)
 
 
-def _batched(parts: list[CompressedTensor], layout: Any) -> CompressedTensor:
+def batched(parts: list[CompressedTensor], layout: Any) -> CompressedTensor:
     """Matrices that store equally many elements as one tensor."""
     if not parts:
         raise RuntimeError(f"to_sparse_{str(layout.name)[-3:]}: Expected product of batch dimensions to be non-zero.")

@@ -7,7 +7,7 @@ from typing import Any
 
 import tenfold
 from tenfold import Tensor
-from tenfold.sparse.compressed import BLOCKS, BY_ROW, CompressedTensor
+from tenfold.sparse.compressed import BLOCKS, BY_ROW, CompressedTensor, batched
 from tenfold.sparse.pointwise import CONVERSIONS, LINEAR, ZERO_KEEPING, of_held, zeros_like as zeros_like_coordinates
 from tenfold.sparse.shapes import dimension
 from tenfold.sparse.table import COMPRESSED
@@ -286,10 +286,19 @@ def sampled_addmm(input: Any, mat1: Tensor, mat2: Tensor, *, beta: Any = 1.0, al
                 f"sampled_addmm: Expected {name} to have strided layout, but got {matrix.layout}; call .to_dense()"
             )
     _check_sampled(input.shape, mat1.shape, mat2.shape)
+    made = _sampled(input, mat1, mat2, beta, alpha)
+    return made if out is None else copy_(out, made)
+
+
+def _sampled(input: CompressedTensor, mat1: Tensor, mat2: Tensor, beta: Any, alpha: Any) -> CompressedTensor:
+    """The products at the places of one matrix, which is there for all where there are several of the others."""
+    if mat1.ndim > 2:
+        own = [input if input.ndim == 2 else input.batch(i) for i in range(len(mat1))]
+        parts = [_sampled(x, a, b, beta, alpha) for x, a, b in zip(own, mat1, mat2, strict=True)]
+        return batched(parts, input.layout)
     row, column = input.coordinates()._at
     products = (mat1[row] * mat2.t()[column]).sum(-1)
-    made = input.with_values(input._held * beta + products * alpha)
-    return made if out is None else copy_(out, made)
+    return input.with_values(input._held * beta + products * alpha)
 
 
 def _check_sampled(shape: Any, first: Any, second: Any) -> None:
@@ -304,9 +313,7 @@ def _check_sampled(shape: Any, first: Any, second: Any) -> None:
             raise RuntimeError(
                 f"sampled_addmm: self.shape[{d}] must match {name}.shape[{d}], got shapes {list(shape)} and {list(matrix)}"
             )
-    for name, matrix in (("mat1", first), ("mat2", second)):
-        if tuple(shape[:-2]) != tuple(matrix[:-2]):
-            raise RuntimeError(
-                f"sampled_addmm: Expected self and {name} to have the same batch size, but got {list(shape[:-2])} and "
-                f"{list(matrix[:-2])}"
-            )
+    batches = [tuple(sizes[:-2]) for sizes in (shape, first, second)]
+    for name, a, b in (("mat1 and mat2", batches[1], batches[2]), ("self and mat1", batches[0] or batches[1], batches[1])):
+        if a != b:
+            raise RuntimeError(f"sampled_addmm: Expected {name} to have the same batch size, but got {list(a)} and {list(b)}")
