@@ -198,3 +198,17 @@ def test_resized_as_another_sparse_tensor(name: str) -> None:
     for wrong in ({*LAYOUTS} - {name}) if name != "coo" else ():
         with pytest.raises(RuntimeError, match="must have the same layout"):
             source(tenfold, name).resize_as_sparse_(source(tenfold, wrong))
+
+
+@pytest.mark.parametrize("name", LAYOUTS)
+def test_a_transposed_matrix_is_a_view(name: str) -> None:
+    found = []
+    for t in (tenfold, torch):
+        x = source(t, name).requires_grad_()
+        y = x.t()
+        z = y.transpose(0, 1)
+        found.append([y._is_view(), y._base is x, y.is_leaf, x.is_leaf, z._base is x, x._is_view(), y.values()._is_view()])
+    assert found[0] == found[1]
+    x = source(tenfold, name).requires_grad_()
+    (x.t() @ tenfold.ones(4, 1)).sum().backward()
+    assert x.grad.values().eq(1).all()

@@ -133,8 +133,10 @@ def transpose(input: Any, dim0: int, dim1: int) -> Any:
     size = list(input.shape)
     size[dim0], size[dim1] = size[dim1], size[dim0]
     p = input._places.ndim
-    held = input._held.transpose(p, p + 1) if input.layout in BLOCKS else input._held
-    return CompressedTensor.of(input._starts, input._places, held, size, OTHER[input.layout])
+    held = input._held.transpose(p, p + 1) if input.layout in BLOCKS else input._held.view_as(input._held)
+    made = CompressedTensor.of(input._starts, input._places, held, size, OTHER[input.layout])
+    made._base = input if input._base is None else input._base
+    return made
 
 
 @knows("t")
