@@ -195,6 +195,9 @@ def test_resized_as_another_sparse_tensor(name: str) -> None:
         return x.to_dense() * 0 if name == "coo" else t.zeros_like(x.values())
 
     agree(program)
+    for dense in (tenfold.ones(8, 6), tenfold.ones(8, 6).to_sparse()) if name != "coo" else ():
+        with pytest.raises(RuntimeError, match="expected sparse compressed tensor layout"):
+            source(tenfold, name).resize_as_sparse_(dense)
     for wrong in ({*LAYOUTS} - {name}) if name != "coo" else ():
         with pytest.raises(RuntimeError, match="must have the same layout"):
             source(tenfold, name).resize_as_sparse_(source(tenfold, wrong))
@@ -206,8 +209,10 @@ def test_a_transposed_matrix_is_a_view(name: str) -> None:
     for t in (tenfold, torch):
         x = source(t, name).requires_grad_()
         y = x.t()
-        z = y.transpose(0, 1)
-        found.append([y._is_view(), y._base is x, y.is_leaf, x.is_leaf, z._base is x, x._is_view(), y.values()._is_view()])
+        z, same = y.transpose(0, 1), x.transpose(0, 0)
+        found.append(
+            [y._is_view(), y._base is x, y.is_leaf, x.is_leaf, z._base is x, same._base is x, x._is_view(), y.values()._is_view()]
+        )
     assert found[0] == found[1]
     x = source(tenfold, name).requires_grad_()
     (x.t() @ tenfold.ones(4, 1)).sum().backward()

@@ -123,7 +123,7 @@ def transpose(input: Any, dim0: int, dim1: int) -> Any:
             "transpose the coordinates, of to_sparse_coo()"
         )
     if a == b:
-        return input
+        return _viewed(input, input._held.view_as(input._held), input.shape, input.layout)
     if {a, b} != {n - 2, n - 1}:
         kinds = ["Batch" if d < n - 2 else "Sparse" for d in (a, b)]
         raise RuntimeError(
@@ -134,7 +134,11 @@ def transpose(input: Any, dim0: int, dim1: int) -> Any:
     size[dim0], size[dim1] = size[dim1], size[dim0]
     p = input._places.ndim
     held = input._held.transpose(p, p + 1) if input.layout in BLOCKS else input._held.view_as(input._held)
-    made = CompressedTensor.of(input._starts, input._places, held, size, OTHER[input.layout])
+    return _viewed(input, held, size, OTHER[input.layout])
+
+
+def _viewed(input: CompressedTensor, held: Tensor, size: Any, layout: Any) -> CompressedTensor:
+    made = CompressedTensor.of(input._starts, input._places, held, size, layout)
     made._base = input if input._base is None else input._base
     return made
 

@@ -33,6 +33,11 @@ class Resizable(Scalars):
 
     def resize_as_sparse_(self, the_template: Any, *, memory_format: Any = None) -> Self:
         """The sizes and places of another tensor of the layout, in place; the values are whatever they are."""
+        if not isinstance(the_template, Resizable):
+            raise RuntimeError(
+                "resize_as_sparse_compressed_: src  expected sparse compressed tensor layout but got "
+                f"{layout_name(the_template.layout)}"
+            )
         if the_template.layout is not self.layout:
             raise RuntimeError(
                 "resize_as_sparse_compressed_tensor_: self and src must have the same layout, but got: self "
