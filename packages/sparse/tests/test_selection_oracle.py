@@ -217,3 +217,8 @@ def test_a_transposed_matrix_is_a_view(name: str) -> None:
     x = source(tenfold, name).requires_grad_()
     (x.t() @ tenfold.ones(4, 1)).sum().backward()
     assert x.grad.values().eq(1).all()
+
+
+@pytest.mark.parametrize("dims", [(0, 1), (1, 0), (-4, 1), (2, 3), (-1, -2), (0, 2), (1, 3)])
+def test_dimensions_of_a_batch_change_places(dims: tuple[int, int]) -> None:
+    agree(lambda t: source(t, "batches").transpose(*dims))

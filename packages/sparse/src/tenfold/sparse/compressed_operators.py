@@ -114,7 +114,7 @@ def sub(input: Any, other: Any, *, alpha: Any = 1) -> Any:
 
 @knows("transpose", "swapaxes", "swapdims")
 def transpose(input: Any, dim0: int, dim1: int) -> Any:
-    """Rows and columns exchanged: the same values in the other layout."""
+    """Rows and columns exchanged, the same values in the other layout; or two dimensions of a batch."""
     n, dense = input.ndim, input.dense_dim()
     a, b = dimension(input, dim0), dimension(input, dim1)
     if dense:
@@ -124,14 +124,18 @@ def transpose(input: Any, dim0: int, dim1: int) -> Any:
         )
     if a == b:
         return _viewed(input, input._held.view_as(input._held), input.shape, input.layout)
+    size = list(input.shape)
+    size[a], size[b] = size[b], size[a]
+    if max(a, b) < n - 2:
+        made = _viewed(input, input._held.transpose(a, b), size, input.layout)
+        made._starts, made._places = made._starts.transpose(a, b), made._places.transpose(a, b)
+        return made
     if {a, b} != {n - 2, n - 1}:
         kinds = ["Batch" if d < n - 2 else "Sparse" for d in (a, b)]
         raise RuntimeError(
             "transpose(): can only transpose dimensions of the same type (Batch, Sparse, Dense), "
             f"got {a}({kinds[0]}) and {b}({kinds[1]}): transpose the coordinates, of to_sparse_coo()"
         )
-    size = list(input.shape)
-    size[dim0], size[dim1] = size[dim1], size[dim0]
     p = input._places.ndim
     held = input._held.transpose(p, p + 1) if input.layout in BLOCKS else input._held.view_as(input._held)
     return _viewed(input, held, size, OTHER[input.layout])
