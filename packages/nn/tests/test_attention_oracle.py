@@ -117,3 +117,30 @@ def test_a_mask_of_single_precision_beside_other_tensors(dtype: str, learns: boo
         np.testing.assert_allclose(value, other, atol=1e-6 if dtype == "float64" else 2e-2)
     with pytest.raises(RuntimeError, match="Expected attn_mask dtype to be bool or float"):
         found(tf, tf.int64)
+
+
+@pytest.mark.parametrize("mask", ["causal", "floats", "reversed", "full", "one line"])
+def test_an_encoder_tells_its_layers_of_a_causal_mask(mask: str) -> None:
+    def told(t: Any) -> list[Any]:
+        causal = t.ones(3, 3, dtype=t.bool).triu(1)
+        masks = {
+            "causal": causal, "floats": t.zeros(3, 3).masked_fill(causal, float("-inf")), "reversed": ~causal,
+            "full": t.ones(3, 3, dtype=t.bool), "one line": causal[:1],
+        }  # fmt: skip
+        seen: list[Any] = []
+
+        class Listening(t.nn.Module):  # type: ignore[name-defined, misc]
+            def __init__(self) -> None:
+                super().__init__()
+                self.self_attn = t.nn.MultiheadAttention(4, 1)
+
+            def forward(self, x: Any, **options: Any) -> Any:
+                seen.append(options["is_causal"])
+                return x
+
+        encoder = t.nn.TransformerEncoder(t.nn.TransformerEncoderLayer(4, 1, 8), 1, enable_nested_tensor=False)
+        encoder.layers[0] = Listening()
+        encoder(t.ones(3, 2, 4), mask=masks[mask])
+        return seen
+
+    assert told(tf) == told(torch)

@@ -139,3 +139,33 @@ def test_what_has_no_such_reduction(program):
     for t in (tenfold, torch):
         with pytest.raises(RuntimeError):
             program(t)
+
+
+def sampled(t, kind, **options):
+    one = t.tensor([[1.0, 0, 2], [0, 3, 0]]).to_sparse_csr()
+    starts, places = t.stack([one.crow_indices()] * 2), t.stack([one.col_indices(), t.tensor([0, 1, 2])])
+    several = t.sparse_csr_tensor(starts, places, t.arange(6.0).reshape(2, 3), (2, 2, 3))
+    a, b = t.arange(16.0).reshape(2, 2, 4) / 7, t.arange(24.0).reshape(2, 4, 3) / 5
+    parts = {
+        "one": (one, a[0], b[0]), "several": (several, a, b), "one for all": (one, a, b),
+        "nothing to add": (one, a[0, :, :0], b[0, :0]),
+        "one of several": (several, a[:1], b), "no batch": (several, a[0], b), "the first alone": (one, a, b[0]),
+        "fewer": (several, a[:1], b[:1]),
+    }  # fmt: skip
+    return t.sparse.sampled_addmm(*parts[kind], **options)
+
+
+@pytest.mark.parametrize("options", [{}, {"alpha": 2.0, "beta": 0.5}])
+@pytest.mark.parametrize("kind", ["one", "several", "one for all", "nothing to add"])
+def test_products_at_places_of_several_matrices(kind, options):
+    ours, theirs = sampled(tenfold, kind, **options), sampled(torch, kind, **options)
+    assert tuple(ours.shape) == tuple(theirs.shape)
+    torch.testing.assert_close(torch.tensor(ours.values().tolist()), theirs.values())
+    assert ours.col_indices().tolist() == theirs.col_indices().tolist()
+
+
+@pytest.mark.parametrize("kind", ["one of several", "no batch", "the first alone", "fewer"])
+def test_products_at_places_need_as_many_matrices(kind):
+    for t in (tenfold, torch):
+        with pytest.raises(RuntimeError, match="to have the same batch size"):
+            sampled(t, kind)

@@ -66,3 +66,28 @@ def test_a_batch_of_blocks_keeps_its_zeros_by_coordinates() -> None:
     x = source(tenfold, "batched bsr").to_sparse()
     assert (x._nnz(), x.is_coalesced()) == (24, True)
     assert x._indices()[:, :3].tolist() == [[0, 0, 0], [0, 0, 0], [0, 1, 2]]
+
+
+def of_int32(t: Any) -> Any:
+    starts, places = (t.tensor(a, dtype=t.int32) for a in ([0, 2, 3, 3, 4], [0, 2, 1, 3]))
+    return t.sparse_csr_tensor(starts, places, t.tensor([1.0, 2.0, 3.0, 4.0]), (4, 4))
+
+
+INDICES: dict[str, Any] = {
+    "csc": lambda t: of_int32(t).to_sparse_csc().ccol_indices(),
+    "back from csc": lambda t: of_int32(t).to_sparse_csc().to_sparse_csr().col_indices(),
+    "bsr": lambda t: of_int32(t).to_sparse_bsr(2).col_indices(),
+    "bsc": lambda t: of_int32(t).to_sparse_bsc((2, 2)).ccol_indices(),
+    "blocks by column": lambda t: of_int32(t).to_sparse_bsr((2, 2)).to_sparse_bsc((2, 2)).row_indices(),
+    "coordinates": lambda t: of_int32(t).to_sparse_coo().indices(),
+    "sum": lambda t: (of_int32(t) + of_int32(t)).crow_indices(),
+    "sum with int64": lambda t: (of_int32(t) + of_int32(t).to_sparse_coo().to_sparse_csr()).crow_indices(),
+    "sum of rows": lambda t: of_int32(t).sum(1, keepdim=True).crow_indices(),
+}
+
+
+@pytest.mark.filterwarnings("ignore:.*(Sparse|sparse).*:UserWarning")  # PyTorch's, on what it has not finished
+@pytest.mark.parametrize("case", INDICES)
+def test_places_keep_their_dtype(case: str) -> None:
+    ours, theirs = (INDICES[case](t) for t in (tenfold, torch))
+    assert (str(ours.dtype).split(".")[1], ours.tolist()) == (str(theirs.dtype).split(".")[1], theirs.tolist())

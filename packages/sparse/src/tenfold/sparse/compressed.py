@@ -7,9 +7,9 @@ from typing import Any
 
 import tenfold
 from tenfold import Tensor
+from tenfold.sparse.compressed_sizes import Resizable
 from tenfold.sparse.conversions import check_conversion
-from tenfold.sparse.coo import SparseTensor
-from tenfold.sparse.scalars import Scalars
+from tenfold.sparse.coo import SparseTensor, taken
 from tenfold.sparse.table import answer_compressed
 from tenfold.tensor.layouts import layout_name
 
@@ -18,7 +18,7 @@ BLOCKS = (tenfold.sparse_bsr, tenfold.sparse_bsc)
 LAYOUTS = (tenfold.sparse_csr, tenfold.sparse_csc, tenfold.sparse_bsr, tenfold.sparse_bsc)
 
 
-class CompressedTensor(Scalars):
+class CompressedTensor(Resizable):
     """Matrices by compressed rows (or columns): where each row's elements start, their columns, their values.
 
     `starts` (*, rows + 1), `places` (*, nnz), `values` (*, nnz, *block, *dense sizes). What autograd records, it records of
@@ -30,9 +30,6 @@ class CompressedTensor(Scalars):
     tensor([[3.],
             [3.]])
     """
-
-    _starts: Tensor
-    _places: Tensor
 
     @classmethod
     def of(cls, starts: Tensor, places: Tensor, held: Tensor, size: Any, layout: Any) -> CompressedTensor:
@@ -159,8 +156,13 @@ class CompressedTensor(Scalars):
     def _compressed(self, layout: Any, blocksize: Any) -> CompressedTensor:
         if self._places.ndim > 1:
             parts = [self.batch(i)._compressed(layout, blocksize) for i in range(len(self._places))]
-            return _batched(parts, layout)
-        return compressed(self.coordinates(), layout, blocksize)
+            return batched(parts, layout)
+        return compressed(self.coordinates(), layout, blocksize).counted_in(self._places.dtype)
+
+    def counted_in(self, dtype: Any) -> CompressedTensor:
+        """The tensor with its places in `dtype`, int32 or int64: coordinates have int64 alone."""
+        starts, places = self._starts.to(dtype), self._places.to(dtype)
+        return CompressedTensor.of(starts, places, self._held, self.shape, self.layout)
 
     def _gradient(self, g: Tensor) -> Tensor:
         return self.with_values(g)
@@ -168,10 +170,7 @@ class CompressedTensor(Scalars):
     # What has no memory of its own
 
     def __getitem__(self, index: Any) -> Any:
-        if isinstance(index, tuple) and index:  # one dimension after the other, as long as matrices are chosen
-            chosen = self[index[0]] if self._places.ndim > 1 and isinstance(index[0], int) else None
-            return self.coordinates()[index] if chosen is None else chosen[index[1:]] if len(index) > 1 else chosen
-        return self.batch(index) if self._places.ndim > 1 and isinstance(index, int) else self.coordinates()[index]
+        return taken(self, index)
 
     def __len__(self) -> int:
         return int(self.shape[0])
@@ -239,7 +238,7 @@ def compressed(x: Any, layout: Any, blocksize: Any = None, dense_dim: int | None
     dense_dim = dense_dim or 0
     if not isinstance(x, SparseTensor):
         if x.ndim - dense_dim > 2:
-            return _batched([compressed(part, layout, blocksize, dense_dim) for part in x], layout)
+            return batched([compressed(part, layout, blocksize, dense_dim) for part in x], layout)
         if x.ndim - dense_dim < 2:
             raise RuntimeError(f"to_sparse: a tensor of {x.ndim} dimensions has no rows and columns to compress")
         x = x.to_sparse(2)
@@ -275,7 +274,7 @@ def _in_blocks(x: SparseTensor, layout: Any, blocksize: Sequence[int]) -> Compre
     return _by_line(at, held, x.shape, layout, lines)
 
 
-def _batched(parts: list[CompressedTensor], layout: Any) -> CompressedTensor:
+def batched(parts: list[CompressedTensor], layout: Any) -> CompressedTensor:
     """Matrices that store equally many elements as one tensor."""
     if not parts:
         raise RuntimeError(f"to_sparse_{str(layout.name)[-3:]}: Expected product of batch dimensions to be non-zero.")

@@ -7,10 +7,11 @@ from typing import Any
 
 import tenfold
 from tenfold import Tensor
-from tenfold.sparse.compressed import BLOCKS, CompressedTensor
-from tenfold.sparse.pointwise import CONVERSIONS, LINEAR, ZERO_KEEPING
+from tenfold.sparse.compressed import BLOCKS, BY_ROW, CompressedTensor, batched
+from tenfold.sparse.pointwise import CONVERSIONS, LINEAR, ZERO_KEEPING, of_held, zeros_like as zeros_like_coordinates
 from tenfold.sparse.shapes import dimension
 from tenfold.sparse.table import COMPRESSED
+from tenfold.tensor.layouts import layout_name
 
 OTHER = {
     tenfold.sparse_csr: tenfold.sparse_csc, tenfold.sparse_csc: tenfold.sparse_csr,
@@ -31,7 +32,8 @@ def knows(*names: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
 def _of_values(name: str) -> Any:
     def run(input: Any, *args: Any, **kwargs: Any) -> CompressedTensor:
         args = tuple(a._held if isinstance(a, CompressedTensor) else a for a in args)
-        return input.with_values(getattr(input._held, name)(*args, **kwargs))  # type: ignore[no-any-return]
+        held = of_held(input, name, args, kwargs)
+        return input if held is input._held else input.with_values(held)  # type: ignore[no-any-return]
 
     return run
 
@@ -47,8 +49,10 @@ def zero(input: Any) -> Any:
 
 
 @knows("ones_like")
-def ones_like(input: Any, **kwargs: Any) -> Any:
+def ones_like(input: Any, *, layout: Any = None, **kwargs: Any) -> Any:
     """Ones at the same places."""
+    if layout not in (None, input.layout):
+        raise _other_layout(input, layout)
     return input.with_values(tenfold.ones_like(input._held, **kwargs))
 
 
@@ -92,8 +96,12 @@ def div(input: Any, other: Any, *, rounding_mode: str | None = None) -> Any:
 def add(input: Any, other: Any, *, alpha: Any = 1) -> Any:
     """Sum: with a dense tensor dense, else in the first one's layout."""
     if isinstance(input, CompressedTensor) and isinstance(other, CompressedTensor):
+        if input.shape != other.shape:
+            raise RuntimeError(
+                f"add: Expected input tensors to have the same shape, but got {list(input.shape)} and {list(other.shape)}"
+            )
         total: Any = tenfold.add(input.coordinates(), other.coordinates(), alpha=alpha).coalesce()
-        return total.to_sparse(layout=input.layout, blocksize=_blocks(input))
+        return total.to_sparse(layout=input.layout, blocksize=_blocks(input)).counted_in(input._places.dtype)
     dense = input.to_dense() if isinstance(input, CompressedTensor) else input
     return tenfold.add(dense, other.to_dense() if isinstance(other, CompressedTensor) else other, alpha=alpha)
 
@@ -106,7 +114,7 @@ def sub(input: Any, other: Any, *, alpha: Any = 1) -> Any:
 
 @knows("transpose", "swapaxes", "swapdims")
 def transpose(input: Any, dim0: int, dim1: int) -> Any:
-    """Rows and columns exchanged: the same values in the other layout."""
+    """Rows and columns exchanged, the same values in the other layout; or two dimensions of a batch."""
     n, dense = input.ndim, input.dense_dim()
     a, b = dimension(input, dim0), dimension(input, dim1)
     if dense:
@@ -115,18 +123,28 @@ def transpose(input: Any, dim0: int, dim1: int) -> Any:
             "transpose the coordinates, of to_sparse_coo()"
         )
     if a == b:
-        return input
+        return _viewed(input, input._held.view_as(input._held), input.shape, input.layout)
+    size = list(input.shape)
+    size[a], size[b] = size[b], size[a]
+    if max(a, b) < n - 2:
+        made = _viewed(input, input._held.transpose(a, b), size, input.layout)
+        made._starts, made._places = made._starts.transpose(a, b), made._places.transpose(a, b)
+        return made
     if {a, b} != {n - 2, n - 1}:
         kinds = ["Batch" if d < n - 2 else "Sparse" for d in (a, b)]
         raise RuntimeError(
             "transpose(): can only transpose dimensions of the same type (Batch, Sparse, Dense), "
             f"got {a}({kinds[0]}) and {b}({kinds[1]}): transpose the coordinates, of to_sparse_coo()"
         )
-    size = list(input.shape)
-    size[dim0], size[dim1] = size[dim1], size[dim0]
     p = input._places.ndim
-    held = input._held.transpose(p, p + 1) if input.layout in BLOCKS else input._held
-    return CompressedTensor.of(input._starts, input._places, held, size, OTHER[input.layout])
+    held = input._held.transpose(p, p + 1) if input.layout in BLOCKS else input._held.view_as(input._held)
+    return _viewed(input, held, size, OTHER[input.layout])
+
+
+def _viewed(input: CompressedTensor, held: Tensor, size: Any, layout: Any) -> CompressedTensor:
+    made = CompressedTensor.of(input._starts, input._places, held, size, layout)
+    made._base = input if input._base is None else input._base
+    return made
 
 
 @knows("t")
@@ -147,16 +165,41 @@ def sum(input: Any, dim: Any = None, keepdim: bool = False, *, dtype: Any = None
     if dim is None:
         return tenfold.sum(input._held, dtype=dtype)
     total = input.coordinates().sum(dim, keepdim, dtype=dtype)
-    return total.to_sparse(layout=input.layout) if keepdim and total.is_sparse else total
+    return total.to_sparse(layout=input.layout).counted_in(input._places.dtype) if keepdim and total.is_sparse else total
 
 
 @knows("zeros_like")
-def zeros_like(input: Any, *, dtype: Any = None, device: Any = None, **_: Any) -> CompressedTensor:
-    """A tensor of the same sizes without elements."""
+def zeros_like(
+    input: Any, *, dtype: Any = None, device: Any = None, requires_grad: bool = False, layout: Any = None, **_: Any
+) -> Any:
+    """A tensor of the same sizes without elements, or in another sparse layout."""
+    target = layout or input.layout
+    kind = {"dtype": dtype or input.dtype, "device": device or input.device}
+    if target is tenfold.sparse_coo:
+        return zeros_like_coordinates(input.coordinates(), requires_grad=requires_grad, **kind)
+    _check_zeros_like(input, target)
     p = input._places.ndim - 1
-    held = input._held.detach().narrow(p, 0, 0).to(dtype=dtype or input.dtype, device=device or input.device)
+    held = input._held.detach().narrow(p, 0, 0).to(**kind).requires_grad_(requires_grad)
     places = input._places.narrow(p, 0, 0)
-    return CompressedTensor.of(tenfold.zeros_like(input._starts), places, held, input.shape, input.layout)
+    d = 0 if target in BY_ROW else 1
+    lines = int(input.shape[p + d]) // (input.blocksize[d] or 1)
+    starts = input._starts.new_zeros((*input._starts.shape[:-1], lines + 1), device=held.device)
+    return CompressedTensor.of(starts, places.to(held.device), held, input.shape, target)
+
+
+def _check_zeros_like(input: CompressedTensor, target: Any) -> None:
+    if target is tenfold.strided:
+        raise _other_layout(input, target)
+    if (target in BLOCKS) is not (input.layout in BLOCKS):
+        word = "needs to be a tuple of size 2, but got 0" if target in BLOCKS else "cannot be specified for non-block layout"
+        raise RuntimeError(f"zeros_like: blocksize {word}: {layout_name(input.layout)} to {layout_name(target)}")
+
+
+def _other_layout(input: CompressedTensor, target: Any) -> RuntimeError:
+    return RuntimeError(
+        f"empty_like with different sparse layout is not supported (self is {layout_name(input.layout)} but you requested "
+        f"{layout_name(target)})"
+    )
 
 
 @knows("empty_like")
@@ -164,12 +207,10 @@ def empty_like(
     input: Any, *, dtype: Any = None, device: Any = None, requires_grad: bool = False, layout: Any = None, **_: Any
 ) -> Any:
     """A tensor with as many elements at the same places, whatever they are."""
-    kind = {"dtype": dtype or input.dtype, "device": device or input.device}
     if layout not in (None, input.layout):
-        made = tenfold.empty(tuple(input.shape), layout=layout, **kind)
-    else:
-        parts = (input._starts.clone(), input._places.clone(), tenfold.empty_like(input._held.detach(), **kind))
-        made = CompressedTensor.of(*parts, input.shape, input.layout)
+        raise _other_layout(input, layout)
+    held = tenfold.empty_like(input._held.detach(), dtype=dtype or input.dtype, device=device or input.device)
+    made = CompressedTensor.of(input._starts.clone(), input._places.clone(), held, input.shape, input.layout)
     return made.requires_grad_(requires_grad)
 
 
@@ -178,11 +219,32 @@ def copy_(input: Any, src: Any, non_blocking: bool = False) -> Any:
     """The elements of another tensor of the layout, in place."""
     if not isinstance(input, CompressedTensor):
         return input.copy_(src.to_dense())
-    if not isinstance(src, CompressedTensor) or src._nnz() != input._nnz() or src.layout is not input.layout:
+    if src.layout is not input.layout:
+        raise RuntimeError(
+            "copy_: copy of sparse compressed tensors having different layouts is not supported. self layout is "
+            f"{layout_name(input.layout)} and src layout is {layout_name(src.layout)}"
+        )
+    if src._nnz() != input._nnz():
         raise RuntimeError("copy_: only sparse compressed tensors with the same number of specified elements are supported.")
+    _check_same_shape(input, src)
     input._starts, input._places = src._starts.clone(), src._places.clone()
     input._held = src._held.to(input.dtype).clone()
     return input
+
+
+def _check_same_shape(input: CompressedTensor, src: CompressedTensor) -> None:
+    pairs = zip(input.shape, src.shape, strict=False)
+    other = next((d for d, (have, given) in enumerate(pairs) if have != given), min(input.ndim, src.ndim))
+    if input.shape != src.shape:
+        raise RuntimeError(
+            f"copy_: expected shapes of self and src to match along dimension {other} for {layout_name(input.layout)} layout but "
+            f"the shapes of self and src are {list(input.shape)} and {list(src.shape)}, respectively."
+        )
+    if input.blocksize != src.blocksize:
+        raise RuntimeError(
+            "copy_: copy of sparse compressed tensors having different block sizes is not supported. self and src block sizes "
+            f"are {list(input.blocksize)} and {list(src.blocksize)}, respectively."
+        )
 
 
 @knows("equal")
@@ -199,8 +261,23 @@ def bmm(input: Any, mat2: Any) -> Tensor:
 
 @knows("select")
 def select(input: Any, dim: int, index: int) -> Any:
-    """One index of a dimension."""
-    return input.batch(index) if input._places.ndim > 1 and dim % input.ndim == 0 else input.coordinates().select(dim, index)
+    """One index of a dimension: of rows or columns by coordinates, of others in the layout."""
+    d, size = dimension(input, dim), tuple(input.shape)
+    if not -size[d] <= index < size[d]:
+        raise IndexError(f"select(): index {index} out of range for tensor of size {list(size)} at dimension {d}")
+    p = input._places.ndim  # the batch's dimensions and one
+    rest = (*size[:d], *size[d + 1 :])
+    if d < p - 1:
+        starts, places, held = (x.select(d, index) for x in (input._starts, input._places, input._held))
+        return CompressedTensor.of(starts, places, held, rest, input.layout)
+    if d > p:
+        held = input._held.select(d - 1 + (2 if input.layout in BLOCKS else 0), index)
+        return CompressedTensor.of(input._starts, input._places, held, rest, input.layout)
+    if p > 1:
+        raise RuntimeError(
+            "select(): selecting sparse dimensions is not supported for batched sparse compressed tensors: select a matrix first"
+        )
+    return input.coordinates().select(d, index)
 
 
 def sampled_addmm(input: Any, mat1: Tensor, mat2: Tensor, *, beta: Any = 1.0, alpha: Any = 1.0, out: Any = None) -> Any:
@@ -219,10 +296,19 @@ def sampled_addmm(input: Any, mat1: Tensor, mat2: Tensor, *, beta: Any = 1.0, al
                 f"sampled_addmm: Expected {name} to have strided layout, but got {matrix.layout}; call .to_dense()"
             )
     _check_sampled(input.shape, mat1.shape, mat2.shape)
+    made = _sampled(input, mat1, mat2, beta, alpha)
+    return made if out is None else copy_(out, made)
+
+
+def _sampled(input: CompressedTensor, mat1: Tensor, mat2: Tensor, beta: Any, alpha: Any) -> CompressedTensor:
+    """The products at the places of one matrix, which is there for all where there are several of the others."""
+    if mat1.ndim > 2:
+        own = [input if input.ndim == 2 else input.batch(i) for i in range(len(mat1))]
+        parts = [_sampled(x, a, b, beta, alpha) for x, a, b in zip(own, mat1, mat2, strict=True)]
+        return batched(parts, input.layout)
     row, column = input.coordinates()._at
     products = (mat1[row] * mat2.t()[column]).sum(-1)
-    made = input.with_values(input._held * beta + products * alpha)
-    return made if out is None else copy_(out, made)
+    return input.with_values(input._held * beta + products * alpha)
 
 
 def _check_sampled(shape: Any, first: Any, second: Any) -> None:
@@ -237,9 +323,7 @@ def _check_sampled(shape: Any, first: Any, second: Any) -> None:
             raise RuntimeError(
                 f"sampled_addmm: self.shape[{d}] must match {name}.shape[{d}], got shapes {list(shape)} and {list(matrix)}"
             )
-    for name, matrix in (("mat1", first), ("mat2", second)):
-        if tuple(shape[:-2]) != tuple(matrix[:-2]):
-            raise RuntimeError(
-                f"sampled_addmm: Expected self and {name} to have the same batch size, but got {list(shape[:-2])} and "
-                f"{list(matrix[:-2])}"
-            )
+    batches = [tuple(sizes[:-2]) for sizes in (shape, first, second)]
+    for name, a, b in (("mat1 and mat2", batches[1], batches[2]), ("self and mat1", batches[0] or batches[1], batches[1])):
+        if a != b:
+            raise RuntimeError(f"sampled_addmm: Expected {name} to have the same batch size, but got {list(a)} and {list(b)}")

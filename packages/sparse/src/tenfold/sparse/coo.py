@@ -151,10 +151,7 @@ class SparseTensor(Resizable):
     # What has no memory of its own
 
     def __getitem__(self, index: Any) -> Any:
-        found: Any = self
-        for i in index if isinstance(index, tuple) else (index,):
-            found = found.select(0, i) if isinstance(found, SparseTensor) else found[i]
-        return found
+        return taken(self, index)
 
     def __len__(self) -> int:
         return int(self.shape[0])
@@ -216,6 +213,23 @@ def _keys(at: Tensor, sizes: Any) -> Tensor:
     for row, size in zip(at, sizes, strict=True):
         keys = keys * size + row
     return keys
+
+
+def taken(x: Any, index: Any) -> Any:
+    """`x[index]` of a sparse tensor: integers, and `:` or `...` for dimensions that stay."""
+    parts = list(index) if isinstance(index, tuple) else [index]
+    if any(part is ... for part in parts):
+        place = next(i for i, part in enumerate(parts) if part is ...)
+        parts[place : place + 1] = [slice(None)] * (x.ndim - len(parts) + 1)
+    if len(parts) > x.ndim:
+        raise IndexError(f"too many indices for tensor of dimension {x.ndim}")
+    dim = 0
+    for part in parts:
+        if isinstance(part, slice) and part == slice(None):
+            dim += 1
+        else:
+            x = x.select(dim, part)
+    return x
 
 
 def unravelled(keys: Tensor, sizes: Any) -> list[Tensor]:

@@ -106,6 +106,8 @@ def _check_numbers(
     ):
         if not holds:
             raise RuntimeError(f"`{demand}` is not satisfied.")
+    if not nnz:  # nor can lines be told apart that are empty
+        return
     for line_starts, line_places in zip(starts.reshape(-1, count + 1), places.reshape(-1, nnz), strict=True):
         rising = line_places[1:] > line_places[:-1]
         inner = tenfold.ones(max(nnz - 1, 0), dtype=tenfold.bool, device=places.device)

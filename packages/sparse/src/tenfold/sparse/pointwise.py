@@ -28,11 +28,18 @@ def mapped(x: SparseTensor, held: Tensor) -> SparseTensor:
     return SparseTensor.of(x._at.to(held.device), held, x.shape, x._is_summed)
 
 
+def of_held(x: Any, name: str, args: Any, kwargs: Any) -> Tensor:
+    """What a method gives of the values, or an attribute, as `real` is."""
+    found = getattr(x._held, name)
+    return found(*args, **kwargs) if callable(found) else found  # type: ignore[no-any-return]
+
+
 def _of_values(name: str, coalesced: bool) -> Any:
     def run(input: Any, *args: Any, **kwargs: Any) -> SparseTensor:
         x = input.coalesce() if coalesced else input
         args = tuple(a._held if isinstance(a, SparseTensor) else a for a in args)
-        return mapped(x, getattr(x._held, name)(*args, **kwargs))
+        held = of_held(x, name, args, kwargs)
+        return x if held is x._held else mapped(x, held)  # which has the dtype and device that are asked for
 
     return run
 

@@ -75,6 +75,8 @@ class Resizable(Scalars):
         """The sizes of another sparse tensor, in place."""
         return self.sparse_resize_(the_template.shape, the_template.sparse_dim(), the_template.dense_dim())
 
+    resize_as_sparse_ = resize_as_
+
     def resize_(self, *size: Any, memory_format: Any = None) -> Self:
         """Refused, as by PyTorch: sizes alone do not say which of them have coordinates."""
         raise NotImplementedError(

@@ -45,7 +45,7 @@ def _additive(mask: Tensor, like: Tensor) -> Tensor:
 
 
 def causal_mask(size: int, device: Any = None, dtype: Any = None) -> Tensor:
-    """The causal mask (size, size): 0 up to the diagonal and -inf after it."""
+    """The causal mask (size, size): 0 up to the diagonal and -inf after it, or False and True."""
     return tenfold.full((size, size), float("-inf"), device=device, dtype=dtype).triu(1)
 
 
@@ -54,6 +54,6 @@ def is_causal_mask(mask: Tensor | None, given: bool | None) -> bool:
     if given is not None or mask is None:
         return bool(given)
     size = mask.size(-1)
-    if tuple(mask.shape) != (size, size) or mask.dtype == tenfold.bool:
+    if tuple(mask.shape) != (size, size):
         return False
     return bool((mask == causal_mask(size, mask.device, mask.dtype)).all())
