@@ -228,7 +228,8 @@ f(x[:1], out=given[:1]), f.out(x[1:], out=given[1:])
 assert given.tolist() == [3, 3] and f(x.to("meta"), torch.ones(3, device="meta")).shape == (3,)
 for wrong, error, words in (
     ("f(x, x, x)", RuntimeError, "failed to match any schema"), ("f.two(x)", RuntimeError, "missing value for argument 'b'"),
-    ("f.nope", AttributeError, "no overload name 'nope'"), ("L.define('forms::f.two', '(Tensor a) -> ()')", RuntimeError, "multiple times"),
+    ("f.nope", AttributeError, "no overload name 'nope'"),
+    ("L.define('forms::f.two', '(Tensor a) -> ()')", RuntimeError, "multiple times"),
 ):
     try:
         eval(wrong)

@@ -50,7 +50,9 @@ def stream(lib: Any) -> Any:
     return Stream()
 
 
-@pytest.mark.parametrize("options", [{"shuffle": True, "batch_size": 3}, {"batch_size": None}, {"batch_size": 3, "drop_last": True}])
+@pytest.mark.parametrize(
+    "options", [{"shuffle": True, "batch_size": 3}, {"batch_size": None}, {"batch_size": 3, "drop_last": True}]
+)
 @pytest.mark.parametrize("streams", [False, True])
 def test_passes_that_other_libraries_write(options: Any, streams: bool) -> None:
     if streams:
@@ -64,7 +66,8 @@ def test_passes_that_other_libraries_write(options: Any, streams: bool) -> None:
         counted, ended = written._num_yielded, getattr(written.fetcher, "ended", None)
         second = [lib.as_tensor(b).tolist() for b in written.again(loader)]
         drawn = (written._base_seed, lib.rand(1).item())
-        assert written._index_sampler is loader._index_sampler and (written._rank, written._world_size) == (0, 1)
+        assert written._index_sampler is loader._index_sampler
+        assert (written._rank, written._world_size) == (0, 1)
         found.append([first, second, counted, ended, drawn, written._dataset_kind, written._num_workers, written._shared_seed])
     assert found[0] == found[1]
 
@@ -81,10 +84,13 @@ def test_samplers_of_streams_and_messages_of_workers_have_names() -> None:
         workers, loaders = inside(lib, "_utils.worker"), inside(lib, "dataloader")
         assert isinstance(lib.utils.data.DataLoader(stream(lib)).sampler, loaders._InfiniteConstantSampler)
         assert workers._IterableDatasetStopIteration(2).worker_id == 2
-        assert workers._ResumeIteration(5).seed == 5 and workers._ResumeIteration().seed is None
-        assert workers.ManagerWatchdog().is_alive() and lib.utils.data._DatasetKind.Map == 0
+        assert workers._ResumeIteration(5).seed == 5
+        assert workers._ResumeIteration().seed is None
+        assert workers.ManagerWatchdog().is_alive()
+        assert lib.utils.data._DatasetKind.Map == 0
         helpers = importlib.import_module(f"{lib.__name__}.utils.data._utils")
-        assert helpers.HAS_NUMPY and helpers.MP_STATUS_CHECK_INTERVAL == 5.0
+        assert helpers.HAS_NUMPY
+        assert helpers.MP_STATUS_CHECK_INTERVAL == 5.0
         assert helpers.pin_memory.pin_memory([1, "a"], None) == [1, "a"]
 
 
@@ -109,7 +115,9 @@ def test_wrapped_pipes_are_the_pipes(kind: str) -> None:
         pipes = inside(lib, f"datapipes.{kind.lower()}")
         pipe = pipes.IterableWrapper(range(3)) if kind == "Iter" else pipes.SequenceWrapper([0, 1, 2])
         wrapped = getattr(inside(lib, "datapipes.datapipe"), f"_{kind}DataPipeSerializationWrapper")(pipe)
-        assert list(wrapped) == [0, 1, 2] and len(wrapped) == 3 and isinstance(wrapped, getattr(lib.utils.data, f"{kind}DataPipe"))
+        assert list(wrapped) == [0, 1, 2]
+        assert len(wrapped) == 3
+        assert isinstance(wrapped, getattr(lib.utils.data, f"{kind}DataPipe"))
 
 
 def test_a_thread_that_pins_ends_when_it_is_told() -> None:

@@ -157,8 +157,9 @@ class CustomOpDef:
 
         def backward(ctx: Any, *grads: Any) -> Any:
             if self._backward is None:
+                form = "" if "." in self._name else ".default"
                 raise RuntimeError(
-                    f"Trying to backward through {self._namespace}.{self._name}{'' if '.' in self._name else '.default'} but no autograd formula was registered. "
+                    f"Trying to backward through {self._namespace}.{self._name}{form} but no autograd formula was registered. "
                     "Please use register_autograd to add one."
                 )
             result = returned[0]

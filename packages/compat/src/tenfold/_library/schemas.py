@@ -13,7 +13,9 @@ from tenfold import Tensor
 
 _NONE = object()  # the default of an argument that has to be given
 _NAMED = {"None": None, "True": True, "False": False, "contiguous_format": tenfold.contiguous_format}
-_ARGUMENT = re.compile(r"(?P<type>[A-Za-z]+!?(?:\([a-z0-9|!* ->]*\))?(?:\[\d*\]|\?)*)\s+(?P<name>\w+)\s*(?:=\s*(?P<default>.+))?$")
+_ARGUMENT = re.compile(
+    r"(?P<type>[A-Za-z]+!?(?:\([a-z0-9|!* ->]*\))?(?:\[\d*\]|\?)*)\s+(?P<name>\w+)\s*(?:=\s*(?P<default>.+))?$"
+)
 
 
 @dataclass(frozen=True)

@@ -234,7 +234,8 @@ def normal(
         if size is None:
             raise TypeError("normal(): two numbers need a size")
         return drawn("normal", generator, size, dtype or get_default_dtype(), device, requires_grad, mean, std)
-    size, factor = first.shape, 1.0
+    size = first.shape
+    factor: Any = 1.0
     if isinstance(std, Tensor):
         if std.dtype.is_complex:
             raise RuntimeError("normal expects standard deviation to be non-complex")

@@ -1,4 +1,4 @@
-"""What workers of other libraries' loaders take from PyTorch's: messages, a look at the parent, wrapped pipes, a pinning thread."""
+"""What workers of other libraries' loaders take from PyTorch's: messages, wrapped pipes, a pinning thread."""
 
 from __future__ import annotations
 

@@ -25,11 +25,11 @@ class LoaderIterator(Iterator[Any]):
 
     # PyTorch's first argument is the loader, too: programs replace this method.
     def __init__(
-        self, loader: Any, indices: Iterator[Any] = iter(()), progress: Progress | None = None, length: int | None = None,
+        self, loader: Any, indices: Iterator[Any] | None = None, progress: Progress | None = None, length: int | None = None,
         pinned: bool = False,
     ) -> None:  # fmt: skip
         self._dataset = loader.dataset
-        if progress is None:  # a subclass of another library, which says no more
+        if indices is None or progress is None:  # a subclass of another library, which says no more
             vars(self).update(asked_by_subclasses(loader))
             indices, progress = iter(self.order), Progress({})
         self._indices = indices

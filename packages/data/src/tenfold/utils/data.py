@@ -48,7 +48,8 @@ _SHOWN: dict[str, dict[str, Any]] = {
     },
     "_utils": {"MP_STATUS_CHECK_INTERVAL": foreign_workers.INTERVAL_S, "python_exit_status": False, "HAS_NUMPY": True},
     "_utils.signal_handling": dict.fromkeys(
-        "_set_worker_signal_handlers _set_worker_pids _remove_worker_pids _set_SIGCHLD_handler _error_if_any_worker_fails".split(),
+        "_set_worker_signal_handlers _set_worker_pids _remove_worker_pids _set_SIGCHLD_handler "
+        "_error_if_any_worker_fails".split(),
         foreign_workers.no_signals,
     ),
     "_utils.collate": {
@@ -144,7 +145,7 @@ sys.modules["tenfold.data.datapipes.map.combinatorics"].ShufflerIterDataPipe = m
 iter_pipes.routeddecoder.RoutedDecoderIterDataPipe = iter_pipes.RoutedDecoder  # type: ignore[attr-defined]
 iter_pipes.sharding.ShardingFilterIterDataPipe = iter_pipes.ShardingFilter  # type: ignore[attr-defined]
 # PyTorch's names in modules that are here.
-for _home, _names in {
+_INSIDE: dict[ModuleType, dict[str, Any]] = {
     worker_info: {
         "_generate_state": worker_info.numpy_seed,
         "_IterableDatasetStopIteration": foreign_workers.StreamEnd,
@@ -156,8 +157,9 @@ for _home, _names in {
         "_MapDataPipeSerializationWrapper": foreign_workers.WrappedMap,
     },
     tenfold.data: {"_DatasetKind": fetchers.KindWithFetchers},
-}.items():
-    vars(_home).update(_names)
+}
+for _home, _inside in _INSIDE.items():
+    vars(_home).update(_inside)
 _place("_utils.worker", worker_info)  # the module itself: programs set its _worker_info
 for _module in (tenfold.data.dataset, sampler):
     _module._T_co = tenfold.data.dataset.T_co  # type: ignore[attr-defined] # PyTorch's name, in annotations
