@@ -167,7 +167,16 @@ class ConcatDataset(Dataset[T_co]):
             raise AssertionError("ConcatDataset: datasets should not be an empty iterable")
         if any(isinstance(dataset, IterableDataset) for dataset in self.datasets):
             raise AssertionError("ConcatDataset does not support IterableDataset; use ChainDataset")
-        self.cumulative_sizes = list(accumulate(len(dataset) for dataset in self.datasets))
+        self.cumulative_sizes = self.cumsum(self.datasets)
+
+    @staticmethod
+    def cumsum(sequence: Iterable[Any]) -> list[int]:
+        """Where each of several datasets ends in their chain.
+
+        >>> ConcatDataset.cumsum(["ab", "cde"])
+        [2, 5]
+        """
+        return list(accumulate(map(len, sequence)))
 
     def __getitem__(self, index: int) -> T_co:
         if index < -len(self):
