@@ -46,3 +46,19 @@ def test_functions_of_tensors_under_their_private_path() -> None:
         found.append([room.get_dimensions(img), *(r.flatten().tolist() for r in results)])
     for ours, theirs in zip(*found, strict=True):
         assert ours == pytest.approx(theirs, rel=1e-5, abs=1e-6)
+
+
+def test_helpers_that_transforms_of_other_libraries_take() -> None:
+    found: list[list[Any]] = []
+    for root in ("tenfold.vision", "torchvision"):
+        room = importlib.import_module(f"{root}.transforms.transforms")
+        answers: list[Any] = [room._setup_size(size, error_msg="no") for size in (3, [3], (3, 4), [3, 4], 2.5)]
+        with pytest.raises(ValueError, match="no"):
+            room._setup_size((1, 2, 3), error_msg="no")
+        answers.append(room._check_sequence_input([1, 2], "x", (2,)))
+        for given, error in ((3, TypeError), ([1], ValueError)):
+            with pytest.raises(error) as caught:
+                room._check_sequence_input(given, "x", (2, 4))
+            answers.append(str(caught.value))
+        found.append(answers)
+    assert found[0] == found[1]
