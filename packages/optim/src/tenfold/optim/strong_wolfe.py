@@ -28,14 +28,14 @@ def cubic_minimum(a: Point, b: Point, bounds: tuple[float, float] | None = None)
     low, high = bounds or (min(a.t, b.t), max(a.t, b.t))
     first, second = (a, b) if a.t <= b.t else (b, a)
     d1 = first.slope + second.slope - 3 * (first.loss - second.loss) / (first.t - second.t)
-    square = d1 * d1 - first.slope * second.slope
+    square: Any = d1 * d1 - first.slope * second.slope
     if not square >= 0:
         return (low + high) / 2
-    d2 = square.sqrt() if isinstance(square, Tensor) else sqrt(square)
+    d2: Any = square.sqrt() if isinstance(square, Tensor) else sqrt(square)
     denominator = second.slope - first.slope + 2 * d2
     if denominator == 0:
         return (low + high) / 2
-    t = second.t - (second.t - first.t) * (second.slope + d2 - d1) / denominator
+    t: float = second.t - (second.t - first.t) * (second.slope + d2 - d1) / denominator
     return min(max(t, low), high)
 
 
