@@ -204,6 +204,44 @@ def test_unit_vectors_for_programs_of_their_own_jacobians():
         assert lib.cat([b.float() for b in basis], 1).tolist() == lib.eye(9).tolist()
 
 
+def test_results_are_prepared_and_unpacked_for_programs_of_their_own_jacobians():
+    found = []
+    for lib in (tenfold, torch):
+        rooms, x = importlib.import_module(f"{lib.__name__}.autograd.functional"), lib.ones(2, requires_grad=True)
+        assert rooms._as_tuple(x, "inputs", "mine") == (False, (x,))
+        assert rooms._as_tuple((x,), "inputs", "mine") == (True, (x,))
+        with pytest.raises(TypeError, match="The inputs given to mine must be either a Tensor or a tuple of Tensors"):
+            rooms._as_tuple((x, 3), "inputs", "mine")
+        kept, cut = rooms._grad_postprocess(((x * 2,),), True), rooms._grad_postprocess(((x * 2,), (x,)), False)
+        assert kept[0][0].requires_grad
+        assert [t.requires_grad for each in cut for t in each] == [False, False]
+        rows = ((1, 2), (3, 4))
+        unpacked = [rooms._tuple_postprocess(rows, (a, b)) for a in (True, False) for b in (True, False)]
+        found.append([*unpacked, rooms._tuple_postprocess(rows, False), rooms._tuple_postprocess(rows, True)])
+    assert found[0] == found[1]
+
+
+def test_samples_have_gradients_of_zero_by_what_they_are_drawn_from():
+    found = []
+    for lib in (tenfold, torch):
+        x, y = (lib.tensor([0.5, 0.25, 0.75], requires_grad=True) for _ in range(2))
+        fixed, narrow = x.detach(), x.detach().bfloat16()
+        lib.manual_seed(0)
+        samples = [lib.normal(x, 1.5), lib.normal(2.0, x), lib.normal(x, y), lib.normal(mean=fixed, std=x), lib.bernoulli(x)]
+        edges = lib.tensor([lib.inf, -lib.inf, lib.nan], requires_grad=True)
+        samples += [lib.poisson(x), lib.normal(narrow, x), lib.normal(edges, 1.0)]
+        wide = lib.normal(x, lib.ones(2, 1))
+        assert all(t.requires_grad for t in [*samples, wide])
+        assert not lib.normal(fixed, fixed).requires_grad
+        with lib.no_grad():
+            assert not any(t.requires_grad for t in (lib.normal(x, y), lib.bernoulli(x), lib.poisson(x)))
+        total = sum(t.float().sum() for t in [*samples[:-1], wide])
+        grads = lib.autograd.grad(total, (x, y))
+        found.append([[t.tolist() for t in (*grads, *samples, wide)], [str(t.dtype).partition(".")[2] for t in samples]])
+    assert repr(found[0][0]).replace("-0.0", "0.0") == repr(found[1][0]).replace("-0.0", "0.0")
+    assert found[0][1] == found[1][1]
+
+
 def test_names_of_nodes_inside_transforms():
     for lib in (tenfold, torch):
         names: list[str] = []

@@ -208,3 +208,38 @@ except RuntimeError as error:
 else:
     raise AssertionError
 """)
+
+
+def test_forms_of_one_operator_each_have_a_schema_and_functions(run):
+    run("""
+from torch import library as L
+mine = L.Library("forms", "FRAGMENT")
+assert [mine.define(text) for text in ("f(Tensor a) -> Tensor", "f.two(Tensor a, Tensor b) -> Tensor")] == ["f", "f"]
+L.define("forms::f.out", "(Tensor a, *, Tensor! out) -> ()")
+mine.impl("f", lambda a: a * 2, "CPU")
+mine.impl("f.two", lambda a, b: a + b + 10, "CPU")
+L.register_kernel("forms::f.out", "cpu")(lambda a, out: out.copy_(a * 3) and None)
+L.register_fake("forms::f.two")(lambda a, b: torch.empty_like(b))
+f, x, given = torch.ops.forms.f, torch.ones(2), torch.zeros(2)
+assert f(x).tolist() == [2, 2] and f(x, x).tolist() == f.two(x, x).tolist() == [12, 12]
+assert f.overloads() == ["default", "two", "out"] and f.out.name() == "forms::f.out" and f.out._schema.overload_name == "out"
+assert f.out._schema.is_mutable and not f.two._schema.is_mutable
+f(x[:1], out=given[:1]), f.out(x[1:], out=given[1:])
+assert given.tolist() == [3, 3] and f(x.to("meta"), torch.ones(3, device="meta")).shape == (3,)
+for wrong, error, words in (
+    ("f(x, x, x)", RuntimeError, "failed to match any schema"), ("f.two(x)", RuntimeError, "missing value for argument 'b'"),
+    ("f.nope", AttributeError, "no overload name 'nope'"),
+    ("L.define('forms::f.two', '(Tensor a) -> ()')", RuntimeError, "multiple times"),
+):
+    try:
+        eval(wrong)
+    except error as found:
+        assert words in str(found), found
+    else:
+        raise AssertionError(wrong)
+mine.define("g.only(Tensor a) -> Tensor")
+mine.impl("g.only", lambda a: -a, "CompositeExplicitAutograd")
+assert torch.ops.forms.g(x).tolist() == [-1, -1] and not hasattr(torch.ops.forms.g, "default")
+mine._destroy()
+assert not hasattr(torch.ops.forms, "g")
+""")

@@ -74,8 +74,13 @@ def test_limits() -> None:
     assert (limits.bits, limits.eps, limits.max, limits.resolution) == (8, 0.25, 57344.0, 1.0)
     assert [finfo(kind).resolution for kind in (tenfold.float8_e4m3fn, tenfold.bfloat16, tenfold.float64)] == [1.0, 0.01, 1e-15]
     assert (iinfo(tenfold.uint8).min, iinfo(tenfold.uint8).max) == (0, 255)
-    with pytest.raises(TypeError):
-        finfo(tenfold.int32)
+    for kind in (float, complex):  # Python's types are the widest, whatever the default dtype
+        assert finfo(kind) == finfo(tenfold.float64)
+    assert iinfo(int) == iinfo(tenfold.int64)
+    for limits_of, kinds in ((finfo, (tenfold.int32, int, bool)), (iinfo, (float, bool, tenfold.float32))):
+        for kind in kinds:
+            with pytest.raises(TypeError):
+                limits_of(kind)
 
 
 class Countdown:

@@ -143,3 +143,15 @@ def test_infinity_times_zero_is_nan_in_matrices_of_one_element(shapes: Any, dtyp
             a, b = (lib.full(shape, x, dtype=getattr(lib, dtype)) for shape, x in zip(shapes, (left, right)))
             assert a.matmul(b).isnan().all()
             assert lib.nn.functional.linear(a, b.mT if b.dim() > 1 else b).isnan().all()
+
+
+@pytest.mark.parametrize("sizes", [(2, 3, 4, 5), (2, 3, 1, 5), (2, 3, 4, 1), (2, 3, 1, 1)])
+@pytest.mark.parametrize("order", [(0, 1, 2, 3), (1, 0, 2, 3), (0, 2, 1, 3), (2, 0, 1, 3), (3, 1, 0, 2)])
+def test_products_of_batches_in_any_order_lie_in_memory_as_pytorchs(sizes: Any, order: Any) -> None:
+    found = []
+    for lib in (tenfold, torch):
+        x = lib.ones(*(sizes[i] for i in order)).permute([order.index(i) for i in range(4)])
+        y, z = x[0], lib.ones(3, 2, sizes[3], 2).transpose(0, 1)
+        results = [x @ x.mT, x @ z, x @ z[0, 0, :, 0], x @ z[0, 0], z.mT @ x.mT, lib.bmm(y, y.mT), lib.baddbmm(y @ y.mT, y, y.mT)]
+        found.append([(r.stride(), r.is_contiguous()) for r in [*results, lib.ones(6, sizes[2]) @ x, lib.matmul(y, y.mT)]])
+    assert found[0] == found[1]

@@ -37,7 +37,12 @@ class OpOverload:
         self.__module__, self.__doc__ = packet.__module__, packet.__doc__
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        return self.overloadpacket._function(*args, **kwargs)
+        return self._operator(*args, **kwargs)
+
+    @property
+    def _operator(self) -> Any:
+        """What a program registered for this form, or what takes all of them."""
+        return self.overloadpacket._registered.get(self._overloadname, self.overloadpacket._function)
 
     @property
     def tags(self) -> list[Any]:
@@ -47,7 +52,7 @@ class OpOverload:
     @property
     def _schema(self) -> Any:
         """The schema that the operator was declared with; PyTorch's own have none here."""
-        found = getattr(self.overloadpacket._function, "_schema", None)
+        found = getattr(self._operator, "_schema", None)
         if found is None:
             raise AttributeError(f"'{self}' was not declared by a schema, which operators of torch.library are")
         return found
@@ -75,18 +80,42 @@ class OpOverloadPacket:
         self._qualified_op_name, self.__module__ = f"{namespace}::{name}", f"torch._ops.{namespace}"
         self.__doc__ = function.__doc__
         self._made: dict[str, OpOverload] = {}
+        self._registered: dict[str, Any] = {}
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        if len(self._registered) > 1:
+            return self._fitting(args, kwargs)(*args, **kwargs)
         return self._function(*args, **kwargs)
 
+    def _fitting(self, args: Any, kwargs: dict[str, Any]) -> Any:
+        """The first form, in the order of their declarations, whose schema takes the arguments."""
+        reasons = ["Overloaded torch operator invoked from Python failed to match any schema:"]
+        for form in self._registered.values():
+            try:
+                if form._schema is not None:
+                    form._schema.bind(args, kwargs)
+            except RuntimeError as error:
+                reasons.append(str(error))
+            else:
+                return form
+        raise RuntimeError("\n".join(reasons))
+
+    def _known(self, overload: str) -> bool:
+        return overload in self._registered if self._registered else overload in _OVERLOADS
+
+    def _register(self, overload: str, operator: Any) -> None:
+        """A form that a program declares."""
+        self._registered[overload] = operator
+        self._function = next(iter(self._registered.values()))
+
     def __getattr__(self, name: str) -> OpOverload:
-        if name not in _OVERLOADS or "_made" not in self.__dict__:
+        if "_registered" not in self.__dict__ or not self._known(name):
             raise AttributeError(f"The underlying op of '{self}' has no overload name '{name}'")
         return self._made.setdefault(name, OpOverload(self, name))
 
     def overloads(self) -> list[str]:
-        """The forms that were asked for, or the default one."""
-        return list(self._made) or ["default"]
+        """The forms that were registered or asked for, or the default one."""
+        return list(self._registered or self._made) or ["default"]
 
     def __str__(self) -> str:
         return f"{self._namespace}.{self.__name__}"

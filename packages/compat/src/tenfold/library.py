@@ -128,10 +128,10 @@ class Library:
 
     def define(self, schema: str, alias_analysis: str = "", *, tags: Any = ()) -> str:
         """Declare an operator by its schema, `name(Tensor x) -> Tensor`; gives the name."""
-        name = schema.partition("(")[0].strip().partition(".")[0]
+        name = schema.partition("(")[0].strip()
         _declare(f"{self.ns}::{name}", f"{self.ns}::{schema.strip()}")
         self._declared.append(f"{self.ns}::{name}")
-        return name
+        return name.partition(".")[0]
 
     def impl(self, op_name: Any, fn: Kernel, dispatch_key: str = "", *, with_keyset: bool = False, **options: Any) -> None:
         """The function of an operator: for the kind of device that the key names, or for all of them."""
@@ -150,7 +150,7 @@ def _take_back(declared: list[str]) -> None:
     for qualname in declared:
         DEFINED.pop(qualname, None)
         namespace, _, name = qualname.partition("::")
-        vars(getattr(ops, namespace)).pop(name, None)
+        vars(getattr(ops, namespace)).pop(name.partition(".")[0], None)
     declared.clear()
 
 

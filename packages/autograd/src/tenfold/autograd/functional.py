@@ -315,3 +315,21 @@ def _construct_standard_basis_for(tensors: Any, tensor_numels: Any = None) -> tu
     """Unit vectors of the space of all tensors together, a matrix for each: programs of their own Jacobians import this."""
     basis, starts = unit_vectors(list(tensors))
     return tuple(b.reshape(starts[-1], t.numel()) for b, t in zip(basis, tensors))
+
+
+_as_tuple = _tensors  # under the names that such programs import, with those below
+
+
+def _grad_postprocess(inputs: Any, create_graph: bool) -> Any:
+    """Results as they are given back: off the graph unless it was asked for; tuples in tuples, too."""
+    if isinstance(inputs[0], Tensor):
+        return inputs if create_graph else tuple(t.detach() for t in inputs)
+    return tuple(_grad_postprocess(t, create_graph) for t in inputs)
+
+
+def _tuple_postprocess(res: Any, to_unpack: Any) -> Any:
+    """Results without the tuples that the caller did not give: `to_unpack` says of outputs and inputs whether they were some."""
+    if not isinstance(to_unpack, tuple):
+        return _shown(res, to_unpack)
+    outputs, inputs = to_unpack
+    return _shown(tuple(_shown(each, inputs) for each in res), outputs)

@@ -10,7 +10,7 @@ from typing import Any
 import tenfold
 from tenfold import Tensor
 from tenfold._library.schemas import FunctionSchema
-from tenfold._ops import OpOverloadPacket, ops
+from tenfold._ops import OpOverload, OpOverloadPacket, ops
 from tenfold.dispatch.runtime import STATE
 
 Kernel = Callable[..., Any]
@@ -63,8 +63,16 @@ class CustomOpDef:
         self._vmap: Kernel | None = None
         self._narrow: dict[str, Any] = {}
         self.__name__, self.__doc__ = self._name, fn.__doc__ if fn else None
-        setattr(getattr(ops, self._namespace), self._name, OpOverloadPacket(self._namespace, self._name, self))
+        self._place_in_ops()
         DEFINED[name] = self
+
+    def _place_in_ops(self) -> None:
+        """As `torch.ops.NAMESPACE.NAME`, beside other forms of that name if there are such."""
+        name, _, form = self._name.partition(".")
+        places = vars(getattr(ops, self._namespace))
+        if name not in places:
+            places[name] = OpOverloadPacket(self._namespace, name, self)
+        places[name]._register(form or "default", self)
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         if self._schema is not None:
@@ -149,8 +157,9 @@ class CustomOpDef:
 
         def backward(ctx: Any, *grads: Any) -> Any:
             if self._backward is None:
+                form = "" if "." in self._name else ".default"
                 raise RuntimeError(
-                    f"Trying to backward through {self._namespace}.{self._name}.default but no autograd formula was registered. "
+                    f"Trying to backward through {self._namespace}.{self._name}{form} but no autograd formula was registered. "
                     "Please use register_autograd to add one."
                 )
             result = returned[0]
@@ -276,7 +285,7 @@ def operator(op: Any) -> CustomOpDef:
     """The operator by its name, its object, or its place in `torch.ops`."""
     if isinstance(op, CustomOpDef):
         return op
-    name = op if isinstance(op, str) else getattr(op, "overloadpacket", op)._qualified_op_name
+    name = op if isinstance(op, str) else op.name() if isinstance(op, OpOverload) else op._qualified_op_name
     if name.removesuffix(".default") not in DEFINED:
         raise RuntimeError(f"operator {name} does not exist: it was not registered in this process")
     return DEFINED[name.removesuffix(".default")]

@@ -13,7 +13,9 @@ from tenfold import Tensor
 
 _NONE = object()  # the default of an argument that has to be given
 _NAMED = {"None": None, "True": True, "False": False, "contiguous_format": tenfold.contiguous_format}
-_ARGUMENT = re.compile(r"(?P<type>[A-Za-z]+(?:\([a-z0-9|!* ->]*\))?(?:\[\d*\]|\?)*)\s+(?P<name>\w+)\s*(?:=\s*(?P<default>.+))?$")
+_ARGUMENT = re.compile(
+    r"(?P<type>[A-Za-z]+!?(?:\([a-z0-9|!* ->]*\))?(?:\[\d*\]|\?)*)\s+(?P<name>\w+)\s*(?:=\s*(?P<default>.+))?$"
+)
 
 
 @dataclass(frozen=True)
@@ -35,7 +37,7 @@ class Argument:
             return value is not None or self.type.endswith("?") or self.default_value is None
         if self.type.rstrip("?").endswith("]"):
             return isinstance(value, Sequence) and not isinstance(value, str)
-        accepted = _KINDS.get(re.sub(r"\(.*\)|\?", "", self.type))
+        accepted = _KINDS.get(re.sub(r"\(.*\)|[?!]", "", self.type))
         return accepted is None or isinstance(value, accepted)
 
 

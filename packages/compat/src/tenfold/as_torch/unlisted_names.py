@@ -14,7 +14,7 @@ ALIASES.update(
             "_has_compatible_shallow_copy_type _softmax_backward_data DeviceObjType legacy_contiguous_format",
             _private_functions: "_assert_tensor_metadata _unique _unique2 _compute_linear_combination "
             "_debug_has_internal_overlap _neg_view _efficientzerotensor _add_relu _masked_softmax _register_device_module "
-            "_test_check_tensor _softmax _log_softmax SymInt",
+            "_test_check_tensor _softmax _log_softmax SymInt set_vital",
         }.items()
         for name in names.split()
     }

@@ -1,10 +1,11 @@
 """Matrix products by NumPy's BLAS: without warnings, and on one thread where a second would cost more than it brings.
 
 A product on two threads waits for the slower one. Where other programs keep the cores busy, that is until the system gives
-the second thread its turn: (32, 256) @ (256, 1024) took 20 ms instead of 0.15 ms.
+the second its turn: 20 ms instead of 0.15 ms.
 """
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -13,7 +14,7 @@ from tenfold.cpu.quiet import quiet, runner
 from tenfold.settings.threads import blas_threads
 
 # Up to this many elements in both factors BLAS uses one thread by itself (so no time is spent on asking), and up to this
-# many multiplications one thread is as good as two: 0.4 ms, where two idle cores would take 0.25 ms.
+# many multiplications one thread is as good as two.
 SMALL, WORTH_SHARING = 1 << 13, 1 << 25
 
 
@@ -51,15 +52,15 @@ def _shared(multiply: Any, a: Any, b: Any) -> Any:
         set_threads(before)
 
 
-_multiply = quiet(np.multiply)
+_multiply = quiet(partial(np.multiply, order="C"), 2)
 _MANY = 1 << 14  # products of one column and one row, from which on the detour of `outer` pays
 
 
 def outer(a: Any, b: Any) -> Any:
     """Batches of products of one column and one row: (..., M, 1), (..., 1, N) -> (..., M, N).
 
-    NumPy's loop has 50 ns for each row of a result, and its product leaves these to no BLAS. With a second column and a second
-    row of zeros BLAS takes them, in half the time; of float64 it is not faster everywhere.
+    NumPy's loop has 50 ns for each row of a result. With a second column and row of zeros BLAS takes them, in half the time;
+    of float64 it is not faster everywhere.
     """
     if a.dtype.char != "f" or max(a.size * b.shape[-1], a.shape[-2] * b.size) < _MANY:
         return _multiply(a, b)
@@ -70,5 +71,5 @@ def outer(a: Any, b: Any) -> Any:
 
 # For two small matrices this takes half of np.matmul's time; np.dot itself first asks its arguments for overrides.
 # But with a matrix of one element it scales by BLAS, which takes 0 times inf or nan for 0.
-matmul = _product(np.matmul)
+matmul = _product(partial(np.matmul, order="C"))  # else batches lie as the factors' do
 dot = _product(np.ndarray.dot, matmul)

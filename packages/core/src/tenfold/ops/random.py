@@ -229,32 +229,28 @@ def normal(
     """
     if size is not None:
         mean, std = as_float(mean, "normal", "mean"), as_float(std, "normal", "std")
-    if isinstance(mean, Tensor):
-        return _normal_around(mean, std, generator)
+    first = mean if isinstance(mean, Tensor) else std
+    if not isinstance(first, Tensor):
+        if size is None:
+            raise TypeError("normal(): two numbers need a size")
+        return drawn("normal", generator, size, dtype or get_default_dtype(), device, requires_grad, mean, std)
+    size = first.shape
+    factor: Any = 1.0
     if isinstance(std, Tensor):
-        _check_deviations(std)
-        return drawn("normal", generator, std.shape, std.dtype, std.device, False) * std.detach() + mean
-    if size is None:
-        raise TypeError("normal(): two numbers need a size")
-    return drawn("normal", generator, size, dtype or get_default_dtype(), device, requires_grad, mean, std)
+        if std.dtype.is_complex:
+            raise RuntimeError("normal expects standard deviation to be non-complex")
+        if std.device is not META and (host(std.detach()) < 0).any():
+            raise RuntimeError("normal expects all elements of std >= 0.0")
+        size, factor, std = broadcast_shapes("normal", [size, std.shape]), std, 1.0
+    found = (drawn("normal", generator, size, first.dtype, first.device, False, 0.0, std) * factor + mean).to(first.dtype)
+    return unmoved(found.detach(), found)
 
 
-def _normal_around(mean: Tensor, std: Any, generator: Any) -> Tensor:
-    if not isinstance(std, Tensor):
-        return drawn("normal", generator, mean.shape, mean.dtype, mean.device, False, 0.0, std) + mean.detach()
-    _check_deviations(std)
-    shape = broadcast_shapes("normal", [mean.shape, std.shape])
-    return (drawn("normal", generator, shape, mean.dtype, mean.device, False) * std.detach() + mean.detach()).to(mean.dtype)
+def unmoved(sample: Tensor, by: Tensor) -> Tensor:
+    return sample + by.sgn() * 0 if by.requires_grad else sample  # gradient 0
 
 
-def _check_deviations(std: Tensor) -> None:
-    if std.dtype.is_complex:
-        raise RuntimeError("normal expects standard deviation to be non-complex")
-    if std.device is not META and std.numel() and bool((host(std.detach()) < 0).any()):
-        raise RuntimeError("normal expects all elements of std >= 0.0")
-
-
-@composite("random", out=True, random=True, nondifferentiable=INDEPENDENT)
+@composite("random", out=True, random=True)
 def bernoulli(input: Tensor, p: Any = None, *, generator: Any = None) -> Tensor:
     """Ones with the probabilities that the tensor holds (or all with probability p), else zeros.
 
@@ -268,7 +264,7 @@ def bernoulli(input: Tensor, p: Any = None, *, generator: Any = None) -> Tensor:
         return bernoulli_(empty_on(input.shape, input.dtype, input.device), p, generator=generator)
     if input.device is META:
         return empty_on(input.shape, input.dtype, META)
-    return place(_sampling(input._key).bernoulli(source(generator), _values(input)), input.device)
+    return unmoved(place(_sampling(input._key).bernoulli(source(generator), _values(input)), input.device), input)
 
 
 @bernoulli.overload

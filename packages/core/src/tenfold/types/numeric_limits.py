@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from tenfold.types import qualified
-from tenfold.types.dtypes import dtype, get_default_dtype
+from tenfold.types.dtypes import dtype, float64, get_default_dtype, int64
 
 
 def _limits(numpy_type: Any) -> Any:
@@ -20,7 +20,7 @@ def _limits(numpy_type: Any) -> Any:
 
 
 class finfo:  # noqa: N801 - PyTorch's name
-    """Limits of a floating point dtype (of a complex one's parts): bits, eps, max, min, tiny, resolution.
+    """Limits of a floating point dtype, or of a complex one's parts.
 
     >>> import tenfold
     >>> finfo(tenfold.float32).eps
@@ -28,7 +28,7 @@ class finfo:  # noqa: N801 - PyTorch's name
     """
 
     def __init__(self, type: Any = None) -> None:
-        kind = get_default_dtype() if type is None else type
+        kind = get_default_dtype() if type is None else float64 if type in (float, complex) else type
         if not isinstance(kind, dtype) or kind.category < 2:
             raise TypeError(
                 f"{qualified('finfo')}() requires a floating point input type. Use {qualified('iinfo')} to handle '{kind!r}'"
@@ -54,7 +54,7 @@ class finfo:  # noqa: N801 - PyTorch's name
 
 
 class iinfo:  # noqa: N801 - PyTorch's name
-    """Limits of an integer dtype: bits, max, min.
+    """Limits of an integer dtype.
 
     >>> import tenfold
     >>> iinfo(tenfold.int8).min
@@ -62,6 +62,7 @@ class iinfo:  # noqa: N801 - PyTorch's name
     """
 
     def __init__(self, type: Any) -> None:
+        type = int64 if type is int else type
         if not isinstance(type, dtype) or type.category != 1:
             raise TypeError(
                 f"{qualified('iinfo')}() requires an integer input type. Use {qualified('finfo')} to handle '{type!r}'"

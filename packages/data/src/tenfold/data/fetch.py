@@ -7,7 +7,9 @@ from itertools import islice
 from typing import Any
 
 from tenfold.data.collation import default_collate
+from tenfold.data.datapipes.datapipe import IterDataPipe
 from tenfold.data.dataset import IterableDataset, batch_of
+from tenfold.data.sampler import draw_seed
 
 Fetch = Callable[[Any], Any]
 
@@ -21,6 +23,23 @@ class DatasetKind:
 def is_stream(dataset: Any) -> bool:
     """Whether samples come one after the other, without indices."""
     return isinstance(dataset, IterableDataset) or getattr(dataset, "_dataset_kind", None) is DatasetKind.Iterable
+
+
+def asked_by_subclasses(loader: Any) -> dict[str, Any]:
+    """PyTorch's attributes of a pass over a loader, for passes that other libraries write; the seed is drawn."""
+    return {
+        "_shared_seed": draw_seed(loader.generator) if isinstance(loader.dataset, IterDataPipe) else None,
+        **{f"_{name}": getattr(loader, name) for name in "num_workers pin_memory timeout collate_fn drop_last".split()},
+        "_dataset_kind": DatasetKind.Iterable if is_stream(loader.dataset) else DatasetKind.Map,
+        "_auto_collation": loader._auto_collation,
+        "order": loader._index_sampler,
+        "_base_seed": draw_seed(loader.generator),
+        "_persistent_workers": loader.persistent_workers,
+        "_pin_memory_device": loader.pin_memory_device,
+        "_IterableDataset_len_called": None,
+        "_world_size": 1,  # processes of a group, of which there are none here
+        "_rank": 0,
+    }
 
 
 def make_fetch(dataset: Any, batched: bool, collate_fn: Callable[[Any], Any], drop_last: bool) -> Fetch:

@@ -9,7 +9,7 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from tenfold.data.failure import Failure, capture
-from tenfold.data.fetch import Fetch
+from tenfold.data.fetch import Fetch, asked_by_subclasses
 from tenfold.data.pinning import pin
 from tenfold.data.resume import Progress
 
@@ -24,8 +24,14 @@ class LoaderIterator(Iterator[Any]):
     order: Any = ()  # what gives the pass its indices
 
     # PyTorch's first argument is the loader, too: programs replace this method.
-    def __init__(self, loader: Any, indices: Iterator[Any], progress: Progress, length: int | None, pinned: bool) -> None:
+    def __init__(
+        self, loader: Any, indices: Iterator[Any] | None = None, progress: Progress | None = None, length: int | None = None,
+        pinned: bool = False,
+    ) -> None:  # fmt: skip
         self._dataset = loader.dataset
+        if indices is None or progress is None:  # a subclass of another library, which says no more
+            vars(self).update(asked_by_subclasses(loader))
+            indices, progress = iter(self.order), Progress({})
         self._indices = indices
         self._progress = progress
         self.told_length = length
@@ -60,9 +66,27 @@ class LoaderIterator(Iterator[Any]):
     def _sampler_iter(self) -> Iterator[Any]:
         return self._indices
 
+    @_sampler_iter.setter
+    def _sampler_iter(self, indices: Iterator[Any]) -> None:
+        self._indices = indices
+
     @property
     def _index_sampler(self) -> Any:
         return self.order
+
+    @_index_sampler.setter
+    def _index_sampler(self, order: Any) -> None:
+        self.order = order
+
+    def _next_index(self) -> Any:
+        return next(self._indices)
+
+    def _reset(self, loader: Any, first_iter: bool = False) -> None:
+        """Begin another pass."""
+        self._indices, self._progress = iter(self.order), Progress({})
+
+    def _next_data(self) -> Any:
+        raise NotImplementedError(f"{type(self).__name__} has no method _next_data, which loads a batch")
 
     def __len__(self) -> int:
         """The number of batches of a whole pass. Raises: TypeError for a stream."""
@@ -80,7 +104,7 @@ class LoaderIterator(Iterator[Any]):
             return None
 
     def _load(self) -> Any:
-        raise NotImplementedError
+        return self._next_data()
 
     def _end(self) -> None:
         """Release what the pass held."""

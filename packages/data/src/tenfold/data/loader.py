@@ -105,7 +105,7 @@ class DataLoader(Generic[T_co]):
         self._worker_start: list[dict[str, Any]] | None = None
         self._running: Callable[[], LoaderIterator | None] = _no_pass
         self._told_length: int | None = None  # what somebody who asked for the length of a stream was told
-        self._warn_of_too_many_workers()
+        self.check_worker_number_rationality()
         self._ready = True
 
     def __setattr__(self, name: str, value: Any) -> None:
@@ -319,7 +319,8 @@ class DataLoader(Generic[T_co]):
             return False
         return self.pin_memory
 
-    def _warn_of_too_many_workers(self) -> None:
+    def check_worker_number_rationality(self) -> None:
+        """Warn of more worker processes than cores."""
         cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
         if cores is not None and self.num_workers > cores:
             warnings.warn(

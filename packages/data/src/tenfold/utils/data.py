@@ -17,8 +17,8 @@ from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 import tenfold.data
-from tenfold.data import collation, fetch, foreign, iterators, loader, pinning, sampler, split, worker_info
-from tenfold.data.datapipes import iter as iter_pipes, map as map_pipes
+from tenfold.data import collation, fetch, fetchers, foreign, foreign_workers, iterators, loader, sampler, split, worker_info
+from tenfold.data.datapipes import datapipe, iter as iter_pipes, map as map_pipes
 
 if TYPE_CHECKING:
     from tenfold.data import *  # noqa: F403 - it is the same module under another name
@@ -30,7 +30,9 @@ _SHOWN: dict[str, dict[str, Any]] = {
         "_BaseDataLoaderIter": iterators.LoaderIterator,
         "_SingleProcessDataLoaderIter": foreign.LocalPass,
         "_MultiProcessingDataLoaderIter": foreign.WorkerPass,
-        "_DatasetKind": fetch.DatasetKind,
+        "_DatasetKind": fetchers.KindWithFetchers,
+        "_InfiniteConstantSampler": sampler.EndlessSampler,
+        "_sharding_worker_init_fn": foreign_workers.share_in_worker,
         "IterableDataset": tenfold.data.IterableDataset,
         "Dataset": tenfold.data.Dataset,
         "BatchSampler": sampler.BatchSampler,
@@ -44,7 +46,12 @@ _SHOWN: dict[str, dict[str, Any]] = {
         "_worker_init_fn_t": Callable[[int], None],
         "_T_co": tenfold.data.dataset.T_co,
     },
-    "_utils": {"MP_STATUS_CHECK_INTERVAL": 5.0, "python_exit_status": False},
+    "_utils": {"MP_STATUS_CHECK_INTERVAL": foreign_workers.INTERVAL_S, "python_exit_status": False, "HAS_NUMPY": True},
+    "_utils.signal_handling": dict.fromkeys(
+        "_set_worker_signal_handlers _set_worker_pids _remove_worker_pids _set_SIGCHLD_handler "
+        "_error_if_any_worker_fails".split(),
+        foreign_workers.no_signals,
+    ),
     "_utils.collate": {
         "collate": collation.collate,
         "default_collate": collation.default_collate,
@@ -58,8 +65,13 @@ _SHOWN: dict[str, dict[str, Any]] = {
         "collate_str_fn": collation._collate_strings,
         "np_str_obj_array_pattern": re.compile(r"[SaUO]"),  # in the names of NumPy's dtypes that stay arrays
     },
-    "_utils.fetch": {"make_fetch": fetch.make_fetch},
-    "_utils.pin_memory": {"pin_memory": pinning.pin},
+    "_utils.fetch": {
+        "make_fetch": fetch.make_fetch,
+        "_BaseDatasetFetcher": fetchers.BaseFetcher,
+        "_MapDatasetFetcher": fetchers.MapFetcher,
+        "_IterableDatasetFetcher": fetchers.StreamFetcher,
+    },
+    "_utils.pin_memory": {"pin_memory": foreign_workers.pin_memory, "_pin_memory_loop": foreign_workers.pinning_loop},
 }
 # The files of PyTorch's pipes, each with the pipes that it defines.
 _ITER_PIPES = {
@@ -132,7 +144,22 @@ for _kind, _pipes, _suffix in ((iter_pipes, _ITER_PIPES, "IterDataPipe"), (map_p
 sys.modules["tenfold.data.datapipes.map.combinatorics"].ShufflerIterDataPipe = map_pipes.Shuffler  # type: ignore[attr-defined]
 iter_pipes.routeddecoder.RoutedDecoderIterDataPipe = iter_pipes.RoutedDecoder  # type: ignore[attr-defined]
 iter_pipes.sharding.ShardingFilterIterDataPipe = iter_pipes.ShardingFilter  # type: ignore[attr-defined]
-worker_info._generate_state = worker_info.numpy_seed  # type: ignore[attr-defined] # PyTorch's name
+# PyTorch's names in modules that are here.
+_INSIDE: dict[ModuleType, dict[str, Any]] = {
+    worker_info: {
+        "_generate_state": worker_info.numpy_seed,
+        "_IterableDatasetStopIteration": foreign_workers.StreamEnd,
+        "_ResumeIteration": foreign_workers.Resume,
+        "ManagerWatchdog": foreign_workers.ManagerWatchdog,
+    },
+    datapipe: {
+        "_IterDataPipeSerializationWrapper": foreign_workers.WrappedStream,
+        "_MapDataPipeSerializationWrapper": foreign_workers.WrappedMap,
+    },
+    tenfold.data: {"_DatasetKind": fetchers.KindWithFetchers},
+}
+for _home, _inside in _INSIDE.items():
+    vars(_home).update(_inside)
 _place("_utils.worker", worker_info)  # the module itself: programs set its _worker_info
 for _module in (tenfold.data.dataset, sampler):
     _module._T_co = tenfold.data.dataset.T_co  # type: ignore[attr-defined] # PyTorch's name, in annotations

@@ -9,7 +9,7 @@ from tenfold import Tensor
 from tenfold.optim.optimizer import Closure, Optimizer, Params, State
 from tenfold.optim.options import check_options, given
 from tenfold.optim.rule import plain
-from tenfold.optim.strong_wolfe import Point, strong_wolfe
+from tenfold.optim.strong_wolfe import Point, _cubic_interpolate, _strong_wolfe, strong_wolfe  # noqa: F401 - PyTorch's names
 
 
 def update(grad: Tensor, state: State, history_size: int) -> Tensor:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from math import sqrt
+from typing import Any
 
 from tenfold import Tensor
 
@@ -27,14 +28,14 @@ def cubic_minimum(a: Point, b: Point, bounds: tuple[float, float] | None = None)
     low, high = bounds or (min(a.t, b.t), max(a.t, b.t))
     first, second = (a, b) if a.t <= b.t else (b, a)
     d1 = first.slope + second.slope - 3 * (first.loss - second.loss) / (first.t - second.t)
-    square = d1 * d1 - first.slope * second.slope
+    square: Any = d1 * d1 - first.slope * second.slope
     if not square >= 0:
         return (low + high) / 2
-    d2 = sqrt(square)
+    d2: Any = square.sqrt() if isinstance(square, Tensor) else sqrt(square)
     denominator = second.slope - first.slope + 2 * d2
     if denominator == 0:
         return (low + high) / 2
-    t = second.t - (second.t - first.t) * (second.slope + d2 - d1) / denominator
+    t: float = second.t - (second.t - first.t) * (second.slope + d2 - d1) / denominator
     return min(max(t, low), high)
 
 
@@ -109,3 +110,26 @@ def _inside(t: float, a: float, b: float, stalled: bool) -> tuple[float, bool]:
     if not stalled and lowest < t < highest:
         return t, True
     return (highest - margin if abs(t - highest) < abs(t - lowest) else lowest + margin), False
+
+
+# Under PyTorch's names, by which programs of their own minimizers call them; numbers may be tensors of one element there.
+
+
+def _cubic_interpolate(x1: Any, f1: Any, g1: Any, x2: Any, f2: Any, g2: Any, bounds: Any = None) -> Any:
+    """`cubic_minimum` of two places, their values and slopes."""
+    return cubic_minimum(Point(x1, f1, g1, g1), Point(x2, f2, g2, g2), bounds)
+
+
+def _strong_wolfe(
+    obj_func: Any, x: Any, t: Any, d: Tensor, f: Any, g: Tensor, gtd: Any, c1: float = 1e-4, c2: float = 0.9,
+    tolerance_change: float = 1e-9, max_ls: int = 25,
+) -> tuple[Any, Tensor, Any, int]:  # fmt: skip
+    """`strong_wolfe` of a function: `obj_func(x, t, d)` is the loss and gradient at x + t d. (loss, gradient, t, evaluations)."""
+
+    def evaluate(size: Any) -> Point:
+        loss, grad = obj_func(x, size, d)
+        return Point(size, loss, grad.clone(), grad.dot(d))
+
+    longest: Any = d.abs().max()
+    found, used = strong_wolfe(evaluate, t, Point(0, f, g, gtd), longest, c1, c2, tolerance_change, max_ls)
+    return found.loss, found.grad, found.t, used

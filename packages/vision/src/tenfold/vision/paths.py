@@ -88,7 +88,7 @@ SHOWN: dict[str, tuple[str, ...]] = {
     "ops.roi_align": ("ops.pooling",),
     "ops.roi_pool": ("ops.pooling",),
     "ops.stochastic_depth": ("ops.dropping",),
-    "transforms.transforms": ("transforms",),
+    "transforms.transforms": ("transforms", "transforms.private_names"),
 }
 
 # Names that torchvision has in a module which is called the same here; they are those of the package around it.

@@ -165,3 +165,8 @@ def _test_check_tensor(self: Tensor) -> Tensor:
     if not bool(self.all()):
         raise RuntimeError("Test message for TORCH_CHECK_TENSOR_ALL")
     return self.clone()
+
+
+def set_vital(vital: str, attr: str, value: str) -> bool:
+    """False: PyTorch's record of what a program uses, which `TORCH_VITAL` switches on there, is not kept."""
+    return False

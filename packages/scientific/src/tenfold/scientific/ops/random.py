@@ -18,7 +18,7 @@ from tenfold.dispatch.operators import composite
 from tenfold.dispatch.shape_rules import broadcast_shapes
 from tenfold.ops.creation.factories import empty_on, place
 from tenfold.ops.creation.like import empty_like
-from tenfold.ops.random import INDEPENDENT, fill, randint, random_
+from tenfold.ops.random import INDEPENDENT, fill, randint, random_, unmoved
 from tenfold.random.generator import Generator, source
 from tenfold.tensor.tensor import Tensor, host
 
@@ -82,7 +82,7 @@ def _computed(name: str, tensors: Sequence[Tensor], on_arrays: Callable[..., Any
     return place(on_arrays(*(host(t.detach()) for t in tensors)), first.device)
 
 
-@composite("random", method=None, random=True, nondifferentiable=_COUNT)
+@composite("random", method=None, random=True)
 def poisson(input: Tensor, generator: Any = None) -> Tensor:
     """Poisson samples with a rate for each element. Shape: that of `input`. Dtype: its, floating point.
 
@@ -96,7 +96,7 @@ def poisson(input: Tensor, generator: Any = None) -> Tensor:
     _check_floating("poisson", input)
     if input.device is not META and input.numel() and not bool((host(input.detach()) >= 0).all()):
         raise RuntimeError("poisson: invalid Poisson rate, expected rate to be non-negative")
-    return _drawn("poisson", generator, input)
+    return unmoved(_drawn("poisson", generator, input), input)
 
 
 @composite("random", method=None, random=True, nondifferentiable=_COUNT)
