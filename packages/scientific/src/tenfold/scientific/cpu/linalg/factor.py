@@ -192,14 +192,16 @@ def _one_cholesky(a: Any) -> tuple[Any, int]:
     try:
         return linalg.cholesky(a), 0
     except linalg.LinAlgError:
-        order = 1
-    L = np.tril(a)
-    while True:
-        try:
-            L[:order, :order] = linalg.cholesky(a[:order, :order])
-        except linalg.LinAlgError:
-            return L, order
-        order += 1
+        L = np.tril(a)
+    for j in range(len(L)):
+        row = L[j, :j]
+        pivot = (a[j, j] - row @ row.conj()).real
+        if not pivot > 0:
+            L[j, j] = pivot  # the columns before it are the factor's, as LAPACK leaves them
+            return L, j + 1
+        L[j, j] = np.sqrt(pivot)
+        L[j + 1 :, j] = (a[j + 1 :, j] - L[j + 1 :, :j] @ row.conj()) / L[j, j]
+    return L, 0
 
 
 def _cholesky_inverted(L: Any, upper: bool) -> Any:
