@@ -46,7 +46,7 @@ class Operator:
     o an object that `only` gives. The formula gets the elements and numbers in the parameters' order. `exact` says that NumPy's
     kernel gives the same bits, so that it may serve small strided arrays; `bool_result`, that the result is of bool;
     `dtypes`, which are served; `least`, from how many elements; `refuses`, which arguments of several layouts are not;
-    `highest`, the largest finite number beside a dtype's elements: others are left to the kernel beneath, whose word is the error.
+    `highest`, the largest finite number beside a dtype's elements: others are left to the kernel beneath, which may refuse them.
     """
 
     def __init__(
@@ -61,7 +61,7 @@ class Operator:
         dtypes: tuple[Stored, ...] = FLOATING,
         least: int = 0,
         refuses: Callable[..., bool] | None = None,
-        highest: Mapping[Stored, float] = {},  # noqa: B006 - never written
+        highest: Mapping[Stored, float] = {},
     ) -> None:
         self.refuses, self.highest = refuses, highest
         self.name, self.formula, self.roles, self.only = name, formula, [ROLE_OF[letter] for letter in roles], only
@@ -190,9 +190,13 @@ class Operator:
                 numbers += [True] * (role == EITHER)
             else:
                 return NotImplemented
-        if stored is None or any(self.highest.get(stored, inf) < abs(number) < inf for number in given):
+        if stored is None or not self._holds(stored, given):
             return NotImplemented
         return self._run(stored, arrays, tuple(numbers), given, out)
+
+    def _holds(self, stored: Stored, given: list[float]) -> bool:
+        highest = self.highest.get(stored, inf)
+        return not any(highest < abs(number) < inf for number in given)
 
     def _run(self, stored: Stored, arrays: list[Array], numbers: tuple[bool, ...], given: list[float], out: Any) -> Any:
         session = sessions.session()

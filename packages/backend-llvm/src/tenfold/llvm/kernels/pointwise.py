@@ -18,7 +18,7 @@ from tenfold.llvm.kernels.attaching import chosen, elementwise
 from tenfold.llvm.storage import BFLOAT16, BY_DTYPE, FLOAT16, FLOAT32, LARGEST
 
 SINGLE = (FLOAT32, FLOAT16, BFLOAT16)  # what is computed in float32
-FACTORS = {stored: LARGEST[FLOAT32] for stored in SINGLE}  # the largest, where half precision is multiplied in float32
+FACTORS = dict.fromkeys(SINGLE, LARGEST[FLOAT32])  # the largest, where half precision is multiplied in float32
 # Functions of one argument whose last bit differs from NumPy's: all sizes and layouts are served, so that the same number
 # always has the same result.
 for _name, _formula in {
