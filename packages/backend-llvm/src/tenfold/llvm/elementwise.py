@@ -190,9 +190,11 @@ class Operator:
                 numbers += [True] * (role == EITHER)
             else:
                 return NotImplemented
-        if stored is None or not self._holds(stored, given):
-            return NotImplemented
-        return self._run(stored, arrays, tuple(numbers), given, out)
+        return (
+            self._run(stored, arrays, tuple(numbers), given, out)
+            if stored is not None and self._holds(stored, given)
+            else NotImplemented
+        )
 
     def _holds(self, stored: Stored, given: list[float]) -> bool:
         highest = self.highest.get(stored, inf)
