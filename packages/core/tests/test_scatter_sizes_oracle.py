@@ -42,3 +42,16 @@ def test_sizes(name: str, dtype: str) -> None:
         for dim in range(len(shape)):
             ours, theirs = (outcome(lib, CALLS[name], dtype, shape, places, dim) for lib in (tenfold, torch))
             assert ours == theirs, (shape, places, dim)
+
+
+@pytest.mark.parametrize("dim", [2, -3, 5, -1])
+@pytest.mark.parametrize("name", CALLS)
+def test_dimensions(name: str, dim: int) -> None:
+    found = []
+    for lib in (tenfold, torch):
+        try:
+            x = lib.arange(9.0).reshape(3, 3)
+            found.append(CALLS[name](x, dim, lib.zeros(2, 2, dtype=lib.int64), lib.ones(2, 2)).tolist())
+        except (IndexError, RuntimeError) as error:
+            found.append(type(error))
+    assert found[0] == found[1]

@@ -129,10 +129,10 @@ def _fitting(src: Any, index: Any) -> Any:
 
 
 def _check(rows: Any, dim: int, places: Any) -> None:
-    dim %= rows.ndim
+    size, dim = rows.shape[dim], dim % rows.ndim
     if rows.ndim != places.ndim or any(m > n for d, (m, n) in enumerate(zip(places.shape, rows.shape)) if d != dim):
-        raise ValueError("index larger than input")
-    checked(rows.shape[dim], dim, places)
+        raise ValueError("index larger")
+    checked(size, dim, places)
 
 
 @kernel(op.gather, device="cpu")
@@ -159,7 +159,7 @@ def _scatter(input: Any, dim: int, index: Any, src: Any, out: Any, write: Any) -
             raise ValueError("scatter: dtypes differ")
         part = _fitting(src, places)
         if hasattr(part, "shape") and part.shape and part.shape != places.shape:
-            raise ValueError("scatter: index larger than src")
+            raise ValueError("index larger")
         _check(rows, dim, places)
         row, where = along(rows, dim, places)
         if row.ndim == 1:
