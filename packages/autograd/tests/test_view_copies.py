@@ -68,3 +68,12 @@ def test_slices_and_the_whole():
     assert tenfold.slice_copy(rows, start=-2).tolist() == rows[-2:].tolist()
     assert tenfold.alias_copy(rows).tolist() == rows.tolist()
     assert tenfold.alias_copy(rows).data_ptr() != rows.data_ptr()
+
+
+def test_outputs_of_another_dtype_and_dimensions_that_are_not_there():
+    x = tenfold.ones(3, 3)
+    for name in (*CALLS, "alias", "slice"):
+        with pytest.raises(RuntimeError, match="Expected out tensor to have dtype float, but got double instead"):
+            getattr(tenfold, f"{name}_copy")(x, *CALLS.get(name, ()), out=tenfold.empty(0, dtype=tenfold.float64))
+    with pytest.raises(IndexError, match="Dimension out of range"):
+        tenfold.slice_copy(x, -3)

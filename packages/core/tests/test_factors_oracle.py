@@ -58,6 +58,24 @@ def test_a_factor_beyond_the_range_of_float32_is_refused(name: str) -> None:
         calls(tenfold, "float32", 1e39)[name]()
 
 
+@pytest.mark.parametrize("factor", [1e9, 70000, -1e9, 3.0, float("inf")])
+@pytest.mark.parametrize("dtype", ["float16", "bfloat16"])
+def test_an_alpha_beyond_half_precision(dtype: str, factor: Any) -> None:
+    ours, theirs = calls(tenfold, dtype, factor), calls(torch, dtype, factor)
+    names = ["add", "add_", "sub", "addmm", "addcmul", "addcdiv", "_foreach_add"]
+    assert {n: outcome(ours[n]) for n in names} == {n: outcome(theirs[n]) for n in names}
+
+
+@pytest.mark.parametrize("number", [1e9, 65505.0, -1e39, 2**40, 3.0, float("nan"), float("inf")])
+@pytest.mark.parametrize("dtype", ["float16", "bfloat16", "float32", "float64"])
+def test_numbers_for_what_is_none_that_the_dtype_does_not_hold(dtype: str, number: Any) -> None:
+    found = []
+    for t in (tenfold, torch):
+        x = t.tensor([float("nan"), float("inf"), -float("inf"), 1.0], dtype=getattr(t, dtype))
+        found.append(repr([t.nan_to_num(x, number).tolist(), t.nan_to_num(x, 0.0, number, number).tolist()]))
+    assert found[0] == found[1]
+
+
 def test_a_complex_alpha_is_named() -> None:
     with pytest.raises(RuntimeError, match="For non-complex input tensors, argument alpha must not be a complex number"):
         tenfold.add(tenfold.ones(1), tenfold.ones(1), alpha=1j)

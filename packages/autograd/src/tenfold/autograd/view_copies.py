@@ -7,7 +7,9 @@ from typing import Any
 
 from tenfold.dispatch.inplace import write_out
 from tenfold.dispatch.operators import OPERATORS
+from tenfold.dispatch.shape_rules import wrap_dim
 from tenfold.tensor.tensor import Tensor
+from tenfold.types.dtypes import c_name
 from tenfold.types.memory_format import contiguous_format
 
 _VIEWS = (
@@ -17,8 +19,7 @@ _VIEWS = (
 
 
 def _slice(input: Tensor, dim: int = 0, start: int | None = None, end: int | None = None, step: int = 1) -> Any:
-    axis = dim + input.dim() if dim < 0 else dim
-    return input[(*(slice(None),) * axis, slice(start, end, step))]
+    return input[(*(slice(None),) * wrap_dim(dim, input.dim()), slice(start, end, step))]
 
 
 # Views that have no operator of this name.
@@ -34,7 +35,7 @@ def _copying(name: str) -> Callable[..., Any]:
         made = _copied(viewed) if isinstance(viewed, Tensor) else tuple(map(_copied, viewed))
         if out is None:
             return made
-        return write_out(out, made) if isinstance(made, Tensor) else _all_written(out, made)
+        return _written(out, made) if isinstance(made, Tensor) else _all_written(out, made)
 
     copies.__name__ = copies.__qualname__ = f"{name}_copy"
     copies.__doc__ = f"What `{name}` shows of a tensor, with the same arguments, in new memory or in `out`."
@@ -49,7 +50,13 @@ def _all_written(outs: Any, made: tuple[Tensor, ...]) -> None:
     if len(outs) != len(made):
         raise RuntimeError(f"out: expected a list of {len(made)} tensors, one for each part, got {len(outs)}")
     for out, part in zip(outs, made):
-        write_out(out, part)
+        _written(out, part)
+
+
+def _written(out: Tensor, made: Tensor) -> Any:
+    if out.dtype is not made.dtype:
+        raise RuntimeError(f"Expected out tensor to have dtype {c_name(made.dtype)}, but got {c_name(out.dtype)} instead")
+    return write_out(out, made)
 
 
 FUNCTIONS = {f"{name}_copy": _copying(name) for name in (*_VIEWS, *_OTHERS)}

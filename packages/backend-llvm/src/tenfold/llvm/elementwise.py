@@ -6,9 +6,9 @@ NumPy's iterator finds the order in which to go through strided and broadcast ar
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import lru_cache
-from math import prod
+from math import inf, prod
 from typing import Any
 
 import numpy as np
@@ -25,7 +25,7 @@ Order = tuple[int, ...]
 
 # The words of a gate, as native/calls.ll reads them.
 BENEATH, SERVE, ARGUMENTS, LEAST, SERVE_LEAST, GRAIN, COMPILE_LEAST, SMALL_CALLS = range(8)
-DTYPES, RESULTS, LOOPS, ROLES, FIXED, CACHED = 8, 12, 16, 32, 40, 48
+DTYPES, RESULTS, LOOPS, ROLES, FIXED, CACHED, HIGHEST = 8, 12, 16, 32, 40, 48, 52
 WORDS = 56
 # What a parameter takes: an array of the common dtype; that or a number; a number; one object only; an array of bool.
 TENSOR, EITHER, NUMBER, ONLY, MASK = range(1, 6)
@@ -45,7 +45,8 @@ class Operator:
     `roles` has a letter for each parameter of the kernel: x an array, y an array or a number, n a number, m an array of bool,
     o an object that `only` gives. The formula gets the elements and numbers in the parameters' order. `exact` says that NumPy's
     kernel gives the same bits, so that it may serve small strided arrays; `bool_result`, that the result is of bool;
-    `dtypes`, which are served; `least`, from how many elements; `refuses`, which arguments of several layouts are not.
+    `dtypes`, which are served; `least`, from how many elements; `refuses`, which arguments of several layouts are not;
+    `highest`, the largest finite number beside a dtype's elements: others are left to the kernel beneath, which may refuse them.
     """
 
     def __init__(
@@ -60,8 +61,9 @@ class Operator:
         dtypes: tuple[Stored, ...] = FLOATING,
         least: int = 0,
         refuses: Callable[..., bool] | None = None,
+        highest: Mapping[Stored, float] = {},
     ) -> None:
-        self.refuses = refuses
+        self.refuses, self.highest = refuses, highest
         self.name, self.formula, self.roles, self.only = name, formula, [ROLE_OF[letter] for letter in roles], only
         self.exact, self.bool_result, self.dtypes, self.least = exact, bool_result, dtypes, least
         self.tables: list[Array] = []
@@ -145,6 +147,7 @@ class Operator:
         for i, stored in enumerate(self.dtypes):
             result = BOOL if self.bool_result else stored
             words[RESULTS + i], words[CACHED + i] = id(result.dtype), CACHED_FROM // result.size
+            words[HIGHEST + i] = np.float64(self.highest.get(stored, inf)).view(np.int64)
         fixed = iter(self.only)
         for i, role in enumerate(self.roles):
             words[FIXED + i] = id(next(fixed)) if role == ONLY else 0
@@ -187,7 +190,15 @@ class Operator:
                 numbers += [True] * (role == EITHER)
             else:
                 return NotImplemented
-        return NotImplemented if stored is None else self._run(stored, arrays, tuple(numbers), given, out)
+        return (
+            self._run(stored, arrays, tuple(numbers), given, out)
+            if stored is not None and self._holds(stored, given)
+            else NotImplemented
+        )
+
+    def _holds(self, stored: Stored, given: list[float]) -> bool:
+        highest = self.highest.get(stored, inf)
+        return not any(highest < abs(number) < inf for number in given)
 
     def _run(self, stored: Stored, arrays: list[Array], numbers: tuple[bool, ...], given: list[float], out: Any) -> Any:
         session = sessions.session()

@@ -128,6 +128,13 @@ def _fitting(src: Any, index: Any) -> Any:
     return src if src.shape == index.shape else src[tuple(slice(n) for n in index.shape)]
 
 
+def _check(rows: Any, dim: int, places: Any) -> None:
+    size, dim = rows.shape[dim], dim % rows.ndim
+    if rows.ndim != places.ndim or any(m > n for d, (m, n) in enumerate(zip(places.shape, rows.shape)) if d != dim):
+        raise ValueError("index larger")
+    checked(size, dim, places)
+
+
 @kernel(op.gather, device="cpu")
 def gather(input: Any, dim: int, index: Any, sparse_grad: bool) -> Any:
     if not index.size:
@@ -135,11 +142,7 @@ def gather(input: Any, dim: int, index: Any, sparse_grad: bool) -> Any:
     if index.dtype.kind != "i" or index.dtype.itemsize < 4:
         raise TypeError(f"gather: index of {index.dtype}")
     rows, places = _ranked(input, index)
-    if places.size == 0:
-        return np.empty(index.shape, input.dtype)
-    if rows.ndim != places.ndim or any(m > n for d, (m, n) in enumerate(zip(places.shape, rows.shape)) if d != dim % rows.ndim):
-        raise ValueError("gather: index larger than input")
-    checked(rows.shape[dim], dim % rows.ndim, places)
+    _check(rows, dim, places)
     return taken_along(rows, places, dim).reshape(index.shape)
 
 
@@ -152,12 +155,12 @@ def _scatter(input: Any, dim: int, index: Any, src: Any, out: Any, write: Any) -
         np.copyto(out, input)
     rows, places = out.reshape(-1) if not out.ndim else out, np.atleast_1d(index)
     if places.size:
-        if rows.ndim != places.ndim or (hasattr(src, "dtype") and src.dtype != input.dtype):
-            raise ValueError("scatter: ranks or dtypes differ")
+        if hasattr(src, "dtype") and src.dtype != input.dtype:
+            raise ValueError("scatter: dtypes differ")
         part = _fitting(src, places)
         if hasattr(part, "shape") and part.shape and part.shape != places.shape:
-            raise ValueError("scatter: index larger than src")
-        checked(rows.shape[dim], dim % rows.ndim, places)
+            raise ValueError("index larger")
+        _check(rows, dim, places)
         row, where = along(rows, dim, places)
         if row.ndim == 1:
             write(row, (where,), part.reshape(-1) if hasattr(part, "shape") and part.ndim else part)

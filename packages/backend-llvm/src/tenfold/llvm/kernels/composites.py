@@ -18,7 +18,7 @@ NAMES = (
     "softshrink", "hardsigmoid",
 )  # fmt: skip
 ROUNDED = ("hardshrink",)  # their options are rounded to a half precision dtype first, as they are in PyTorch
-LIMITED = ("hardtanh", "softshrink")  # their options have to be numbers of the dtype
+LIMITED = ("hardtanh", "softshrink", "threshold")  # their options have to be numbers of the dtype
 WHOLE = (FLOAT32, FLOAT64)
 MOST = 16  # of the values of an operator's options, each of which has a formula of its own
 

@@ -18,6 +18,7 @@ from tenfold.llvm.kernels.attaching import chosen, elementwise
 from tenfold.llvm.storage import BFLOAT16, BY_DTYPE, FLOAT16, FLOAT32, LARGEST
 
 SINGLE = (FLOAT32, FLOAT16, BFLOAT16)  # what is computed in float32
+FACTORS = dict.fromkeys(SINGLE, LARGEST[FLOAT32])  # the largest, where half precision is multiplied in float32
 # Functions of one argument whose last bit differs from NumPy's: all sizes and layouts are served, so that the same number
 # always has the same result.
 for _name, _formula in {
@@ -57,8 +58,8 @@ for _name, _binary in {
     "minimum": maths.minimum,
 }.items():
     elementwise(_name, _binary, "xx", exact=True)
-elementwise("clamp_min", maths.maximum, "xy", exact=True)
-elementwise("clamp_max", maths.minimum, "xy", exact=True)
+elementwise("clamp_min", maths.maximum, "xy", exact=True, highest=LARGEST)
+elementwise("clamp_max", maths.minimum, "xy", exact=True, highest=LARGEST)
 
 for _name, _compared in {
     "eq": equal,
@@ -100,13 +101,13 @@ class _Ends(dict[Any, tuple[int, int]]):
 
 ENDS = _Ends()
 kernel(op.clamp, device="cpu", wrap=True, into=True, note="whole numbers")(_limited)
-elementwise("clamp", _clamp, "xnn", exact=True)
-elementwise("where", select, "myy", exact=True)
-elementwise("masked_fill", lambda x, mask, value: select(mask, value, x), "xmn", exact=True)
+elementwise("clamp", _clamp, "xnn", exact=True, highest=LARGEST)
+elementwise("where", select, "myy", exact=True, highest={FLOAT32: LARGEST[FLOAT32]})
+elementwise("masked_fill", lambda x, mask, value: select(mask, value, x), "xmn", exact=True, highest=LARGEST)
 # In single steps, which overflow where those of NumPy do.
-elementwise("addcmul", lambda x, a, b, value: x + a * value * b, "xxxn", exact=True)
-elementwise("addcdiv", lambda x, a, b, value: x + a * value / b, "xxxn", exact=True)
-elementwise("add_scaled", lambda x, y, alpha: x + y * alpha, "xyn", exact=True)
+elementwise("addcmul", lambda x, a, b, value: x + a * value * b, "xxxn", exact=True, highest=FACTORS)
+elementwise("addcdiv", lambda x, a, b, value: x + a * value / b, "xxxn", exact=True, highest=FACTORS)
+elementwise("add_scaled", lambda x, y, alpha: x + y * alpha, "xyn", exact=True, highest=LARGEST)
 
 
 def _lerp(x: Expr, end: Expr, weight: Expr) -> Expr:

@@ -424,7 +424,25 @@ next:
 
 choose:
   %none_known = icmp slt i64 %dt, 0
-  br i1 %none_known, label %ask, label %kernel
+  br i1 %none_known, label %ask, label %highest
+highest:  ; finite numbers beyond this one are refused beneath, or not, as the operator has it
+  %h_at = add i64 %dt, 52
+  %h_word = getelementptr double, ptr %g, i64 %h_at
+  %high = load double, ptr %h_word
+  br label %in_range
+in_range:
+  %v = phi i64 [0, %highest], [%vnext, %range_one]
+  %vend = icmp eq i64 %v, %count
+  br i1 %vend, label %kernel, label %range_one
+range_one:
+  %vp = getelementptr double, ptr %numbers, i64 %v
+  %vx = load double, ptr %vp
+  %vsize = call double @llvm.fabs.f64(double %vx)
+  %vbeyond = fcmp ogt double %vsize, %high
+  %vfinite = fcmp olt double %vsize, 0x7FF0000000000000
+  %vrefused = and i1 %vbeyond, %vfinite
+  %vnext = add i64 %v, 1
+  br i1 %vrefused, label %under, label %in_range
 kernel:
   %row = shl i64 %dt, 2
   %column = add i64 %row, %variant

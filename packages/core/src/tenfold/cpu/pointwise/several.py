@@ -28,16 +28,13 @@ def rsub(input: Any, other: Any) -> Any:
     return np.subtract(other, input)
 
 
-_LARGEST = float(np.finfo(np.float32).max)
-
-
 @kernel(op.where, device="cpu")
 def where(condition: Any, input: Any, other: Any) -> Any:
     if type(input) in NUMBERS and type(other) in NUMBERS:
         dtype = number_dtype(input + other).numpy
         return choose(condition, np.asarray(input, dtype), np.asarray(other, dtype))
     for number, array in ((input, other), (other, input)):
-        if type(number) is float and abs(number) > _LARGEST and array.dtype.char in "fF":
+        if type(number) is float and array.dtype.char in "fF":
             require_fit(number, FROM_NUMPY[array.dtype])
     if condition.size >= LARGE_CHOICE and type(input) is type(other) is np.ndarray:
         return choose(condition, input, other)
@@ -262,7 +259,8 @@ def lerp(input: Any, end: Any, weight: Any, out: Any = None) -> Any:
 def add_scaled(input: Any, other: Any, alpha: Any, out: Any = None) -> Any:
     if input.dtype.kind not in "fc" or type(alpha) not in (int, float):
         return NotImplemented
-    return np.add(input, np.multiply(other, as_array(alpha, input.dtype)), out)
+    alpha = as_array(alpha, input.dtype)
+    return np.add(input, np.multiply(other, alpha), out) if np.isfinite(alpha) else NotImplemented
 
 
 @kernel(op.addcmul, device="cpu", into=True)

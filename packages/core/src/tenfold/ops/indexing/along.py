@@ -35,7 +35,7 @@ def _check_index(name: str, input: Any, dim: int, index: Any, src: Any = None) -
             continue
         if max(len(other.shape), 1) != max(len(index.shape), 1):
             raise RuntimeError(f"{name}(): Index tensor must have the same number of dimensions as {what} tensor")
-        for d, (have, want) in enumerate(zip(other.shape, index.shape)):
+        for d, (have, want) in enumerate(zip(other.shape or (1,), index.shape)):
             if want > have and (what == "src" or d != dim):
                 raise RuntimeError(
                     f"{name}(): Expected index {list(index.shape)} to be no larger than {what} {list(other.shape)} apart from "

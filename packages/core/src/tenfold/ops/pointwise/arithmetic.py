@@ -12,7 +12,7 @@ from tenfold.dispatch.shape_rules import pointwise
 from tenfold.ops.creation.factories import full
 from tenfold.tensor.tensor import Tensor
 from tenfold.types.dtypes import bool_, complex128, float64, int64
-from tenfold.types.numbers import factor
+from tenfold.types.numbers import factor, require_value
 from tenfold.types.promotion import of_values
 
 BINARY: dict[str, Any] = {"promote": "common", "inplace": True, "out": True, "rule": pointwise}
@@ -76,14 +76,16 @@ def _(input: Tensor, other: Any, alpha: Any) -> Tensor:
 
 def _with_multiple(combine: Any, input: Tensor, other: Any, alpha: Any) -> Tensor:
     """input + alpha * other or input - alpha * other; of half precision rounded once."""
-    dtype = of_values((input, other))
+    dtype = _check_alpha(input, other, alpha, combine.__name__)
     if alpha == 1:
-        _check_alpha(input, other, alpha, combine.__name__)
         return combine(input, other)
-    if not dtype.is_half:
-        return combine(input, _scaled(input, other, alpha, combine.__name__))
-    wide = other.float() if isinstance(other, Tensor) else other
-    return combine(input.float(), _scaled(input.float(), wide, alpha, combine.__name__)).to(dtype)
+    require_value(alpha, dtype)
+    if dtype.is_half:
+        wide = other.float() if isinstance(other, Tensor) else other
+        return _with_multiple(combine, input.float(), wide, alpha).to(dtype)
+    if isinstance(other, Tensor) and other.dtype is not dtype:
+        other = other.to(dtype)  # before the product, which a narrower type would round
+    return combine(input, other * factor(alpha, dtype) if dtype.category else other & bool(alpha))
 
 
 add.op.in_place = OPERATORS["add_scaled_"].fn
@@ -100,13 +102,6 @@ def _check_alpha(input: Any, other: Any, alpha: Any, name: str) -> Any:
     if isinstance(alpha, complex) and dtype.category < 3:
         raise RuntimeError(f"{name}: For non-complex input tensors, argument alpha must not be a complex number.")
     return dtype
-
-
-def _scaled(input: Tensor, other: Any, alpha: Any, name: str) -> Any:
-    dtype = _check_alpha(input, other, alpha, name)
-    if isinstance(other, Tensor) and other.dtype is not dtype:
-        other = other.to(dtype)  # before the product, which a narrower type would round
-    return other & bool(alpha) if dtype.category == 0 else other * factor(alpha, dtype)
 
 
 @primitive("pointwise", accepts=_NOT_BOOL, aliases=("subtract",), old=("input alpha other",), **BINARY)

@@ -8,6 +8,7 @@ from tenfold.dispatch.accepted import Only
 from tenfold.dispatch.operators import OPERATORS, Number, composite, primitive
 from tenfold.dispatch.shape_rules import pointwise
 from tenfold.tensor.tensor import Tensor
+from tenfold.types.dtypes import float64
 from tenfold.types.numbers import require_value
 from tenfold.types.numeric_limits import finfo
 from tenfold.types.promotion import of_values
@@ -162,12 +163,8 @@ def _number(limit: Any, input: Any) -> Any:
     return number.real if input.is_floating_point() and not number.imag else number
 
 
-def _is_many(limit: Any) -> bool:
-    return isinstance(limit, Tensor)
-
-
 def _is_mixed(min: Any, max: Any) -> bool:
-    return min is not None and max is not None and _is_many(min) is not _is_many(max)
+    return min is not None and max is not None and isinstance(min, Tensor) is not isinstance(max, Tensor)
 
 
 def _is_single(*limits: Any) -> bool:
@@ -207,7 +204,7 @@ def clamp(input: Tensor, min: Any = None, max: Any = None) -> Tensor:
         return clamp_min(input, min)
     dtype = of_values((input, min, max))  # of all three at once: a 0-d limit alone could win over the tensor's dtype
     input, min, max = (v.to(dtype) if isinstance(v, Tensor) else v for v in (input, min, max))
-    if _is_many(min) and _is_many(max) and min.requires_grad:  # which decides nothing where they are equal
+    if isinstance(min, Tensor) and isinstance(max, Tensor) and min.requires_grad:  # which decides nothing where they are equal
         min = OPERATORS["where"].fn(min == max, min.detach(), min)
     return clamp_max(clamp_min(input, min), max)
 
@@ -234,8 +231,8 @@ def nan_to_num(input: Tensor, nan: float | None = 0.0, posinf: float | None = No
         return parts[0] + parts[1] * 1j
     if not input.dtype.is_floating_point:
         return input.clone()
-    limits = finfo(input.dtype)
-    high = float(limits.max) if posinf is None else posinf
-    low = float(limits.min) if neginf is None else neginf
-    result = input.masked_fill(input.isnan(), 0.0 if nan is None else nan)
-    return result.masked_fill(input.isposinf(), high).masked_fill(input.isneginf(), low)
+    most = finfo(input.dtype).max
+    for spot, x, default in ((input.isneginf(), neginf, -most), (input.isposinf(), posinf, most), (input.isnan(), nan, 0.0)):
+        x = float(default if x is None else x)
+        input = input.masked_fill(spot, x if abs(x) <= most else input.new_full((), x, dtype=float64).to(input))
+    return input

@@ -57,7 +57,7 @@ def pairwise_distance(x1: Tensor, x2: Tensor, p: float = 2.0, eps: float = 1e-06
     if type(p) in (int, float) and p > 0 and rows_in_one_pass(x1, x2):
         distance = fused_row_pairs(x1, x2, "distance", float(eps), float(p))[0]
         return distance.unsqueeze(-1) if keepdim else distance
-    return tf.norm(x1 - x2 + eps, p, dim, keepdim=keepdim)
+    return tf.norm(x1 - x2 + float(eps), p, dim, keepdim=keepdim)
 
 
 def rows_in_one_pass(x1: Tensor, x2: Tensor) -> bool:

@@ -309,7 +309,7 @@ def select_scatter(input: Tensor, src: Tensor, dim: int, index: int) -> Tensor:
     return _replaced(input, src, "select_scatter", select.op.shape_rule, dim, index)
 
 
-@composite("arrangements", out=True)
+@composite("arrangements", out="same")
 def slice_scatter(
     input: Tensor, src: Tensor, dim: int = 0, start: int | None = None, end: int | None = None, step: int = 1
 ) -> Tensor:

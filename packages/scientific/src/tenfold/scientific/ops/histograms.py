@@ -221,6 +221,8 @@ def _dims(input: Any, dim: Any) -> list[int]:
 
 def _spacing(input: Any, spacing: Any, dims: list[int], chosen: bool) -> Any:
     """A number or a tensor of coordinates for each dimension."""
+    if isinstance(spacing, Tensor) and not spacing.dim():
+        spacing = spacing.item()
     if spacing is None or isinstance(spacing, (int, float, complex)):
         return [1 if spacing is None else spacing] * len(dims)
     if isinstance(spacing, Tensor):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import warnings
 from typing import Any
 
@@ -17,6 +16,7 @@ from tenfold.nn.ops.loss.pointwise import LEAST_VARIANCE, divisor, fused_pointwi
 from tenfold.nn.ops.loss.reduction import reduced, reduction_of
 from tenfold.tensor.tensor import Tensor
 from tenfold.types.dtypes import type_name
+from tenfold.types.numbers import finfo
 from tenfold.types.promotion import of_values
 
 
@@ -172,11 +172,12 @@ def huber_loss(
     if not delta > 0:
         raise RuntimeError(f"huber_loss does not support non-positive values for delta, got {delta}")
     input, target = _together("huber_loss", input, target)
-    if delta < math.inf and _passes("bent", input, target, weight, reduction):
+    bends = delta <= finfo(widened(input).dtype).max  # a limit that the dtype does not hold is none
+    if bends and _passes("bent", input, target, weight, reduction):
         _check_weight("huber_loss", input, weight)
         return fused_pointwise_loss(input, target, weight, None, "bent", float(delta), float(delta), divisor(input, reduction))
     d = _differences("huber_loss", widened(input), widened(target))
-    losses = _square_then_straight(d, d.abs() < delta, delta, delta) if delta < math.inf else 0.5 * d * d
+    losses = _square_then_straight(d, d.abs() < delta, delta, delta) if bends else 0.5 * d * d
     _check_weight("huber_loss", losses, weight)
     losses = losses.to(input.dtype)
     return reduced(losses if weight is None else losses * weight, reduction)

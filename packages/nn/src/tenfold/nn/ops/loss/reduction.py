@@ -13,7 +13,8 @@ REDUCTIONS = ("none", "mean", "sum")
 def reduction_of(name: str, size_average: Any, reduce: Any, reduction: str) -> str:
     """The reduction, also from PyTorch's two deprecated flags; ValueError for an unknown one."""
     if size_average is not None or reduce is not None:
-        by_flags = "none" if reduce is False else "sum" if size_average is False else "mean"
+        parts, total = (flag is not None and not flag for flag in (reduce, size_average))
+        by_flags = "none" if parts else "sum" if total else "mean"
         warnings.warn(
             f"{name}: size_average and reduce args will be deprecated, please use reduction='{by_flags}' instead.", stacklevel=4
         )

@@ -11,7 +11,7 @@ from tenfold.ops.activation import inplace_on_demand
 from tenfold.ops.creation.factories import full
 from tenfold.ops.pointwise.several import where
 from tenfold.tensor.tensor import Tensor
-from tenfold.types.dtypes import type_name
+from tenfold.types.dtypes import float32, type_name
 from tenfold.types.numbers import require_value
 from tenfold.types.numeric_limits import finfo
 
@@ -61,6 +61,7 @@ def threshold(input: Tensor, threshold: float, value: float, inplace: bool = Fal
     >>> tenfold.threshold(tenfold.tensor([0.5, 2.0]), 1, 9)
     tensor([9., 2.])
     """
+    require_value(threshold, float32 if input.dtype.is_half else input.dtype)
     return input.masked_fill(wide(input) <= threshold, value)
 
 

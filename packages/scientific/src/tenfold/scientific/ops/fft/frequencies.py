@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from math import inf
 from typing import Any
 
 from tenfold.dispatch.operators import composite, op
@@ -15,7 +16,7 @@ def _scaled(name: str, counts: Any, n: int, d: float, dtype: Any) -> Any:
     dtype = dtype or dtypes.get_default_dtype()
     if dtype.category < 2:
         raise RuntimeError(f"{name} requires a floating point or complex dtype")
-    return counts.to(dtype) * (1.0 / (n * d))
+    return counts.to(dtype) * (1.0 / (n * d) if n * d else inf)  # 0 points, or all at one place, have no frequency
 
 
 @composite("fft", method=None, out="filled")

@@ -111,12 +111,13 @@ def lu_unpack(LU_data: Tensor, LU_pivots: Tensor, unpack_data: bool = True, unpa
     >>> tenfold.lu_unpack(*tenfold.linalg.lu_factor(tenfold.tensor([[2.0]]))).U
     tensor([[2.]])
     """
-    if LU_pivots.dtype is not dtypes.int32:
+    if unpack_pivots and LU_pivots.dtype is not dtypes.int32:
         raise RuntimeError(
             f"lu_unpack: LU_pivots is expected to be a contiguous tensor of torch.int32 dtype, got {LU_pivots.dtype.name}"
         )
     M, N = LU_data.shape[-2:]
-    _check_pivots(LU_pivots, M, "lu_unpack: LU_pivots has to be between 1 and LU.size(-2).", "")
+    if unpack_pivots:
+        _check_pivots(LU_pivots, M, "lu_unpack: LU_pivots has to be between 1 and LU.size(-2).", "")
     K = min(M, N)
     P = L = U = LU_data.new_zeros(0)
     if unpack_pivots:

@@ -41,7 +41,7 @@ def linalg_matrix_power(A: Tensor, n: int) -> Tensor:
     return result.clone() if result is A else result  # type: ignore[return-value]
 
 
-@composite("linalg", out=True)
+@composite("linalg", out="same")
 def matrix_power(input: Tensor, n: int) -> Tensor:
     """Alias of `linalg.matrix_power`.
 
