@@ -71,7 +71,7 @@ def _drawn_pairs(draw: str, generator: Any, shape: Any, device: Any, requires_gr
 
 
 def fill(name: str, target: Tensor, draw: Callable[..., Any]) -> Tensor:
-    """Write what `draw(sampling, shape, dtype)` gives into a tensor, in the order in which its elements lie in memory."""
+    """Write what `draw(sampling, shape, dtype)` gives into a tensor, in the order of its memory."""
     check_writable(name, target)
     key = target._key
     if key.device is META:
@@ -321,7 +321,7 @@ def normal_(input: Tensor, mean: float = 0.0, std: float = 1.0, *, generator: An
 
 @composite("random", random=True, nondifferentiable=INDEPENDENT, accepts="bool integer floating")
 def random_(input: Tensor, from_: Any = None, to: Any = None, *, generator: Any = None) -> Tensor:
-    """Fill with uniform integers: of the whole range of the dtype, from 0 to below `from_`, or from `from_` to below `to`.
+    """Fill with uniform integers: of the dtype's range, from 0 to below `from_`, or from `from_` to below `to`.
 
     >>> import tenfold
     >>> tenfold.zeros(2).random_(4, 5)
