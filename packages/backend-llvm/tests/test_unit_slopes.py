@@ -43,7 +43,7 @@ def test_against_the_formulas(kind, dtype, turned):
     np.testing.assert_allclose(found.double().numpy(), expected, rtol=4 * tolerance, atol=2 * tolerance)
 
 
-@pytest.mark.parametrize("name", ["hardswish", "mish", "elu", "softplus", "softsign", "tanhshrink", "logsigmoid", "leaky_relu"])
+@pytest.mark.parametrize("name", ["hardswish", "mish", "elu", "softplus", "softsign", "logsigmoid", "leaky_relu"])
 def test_second_derivatives_go_by_the_formulas(name):
     x = tenfold.tensor([-2.5, -0.7, 0.4, 1.3], dtype=tenfold.float64).requires_grad_()
     unit = getattr(tenfold.nn.functional, name)

@@ -182,3 +182,21 @@ def test_written_units_refuse_to_differentiate_negative_slopes(name: str) -> Non
     else:
         assert said[1][0] == pytest.approx(said[0][0])
         assert said[1][1] == pytest.approx(said[0][1])
+
+
+@pytest.mark.parametrize("name", ACTIVATIONS)
+def test_inputs_that_are_written_before_backward(name: str) -> None:
+    """A unit's gradient may read its result, or its input, which then must be as it was: as in PyTorch."""
+
+    def outcome(library: Any, functional: Any) -> str:
+        x = library.linspace(-2.0, 2.0, 40).reshape(4, 10).requires_grad_()
+        y = x * 1
+        z = ACTIVATIONS[name](functional, y)
+        y.ceil_()
+        try:
+            z.sum().backward()
+        except RuntimeError as error:
+            return str(error)[: str(error).index(" operation")]
+        return ""
+
+    assert outcome(tf, F) == outcome(torch, TF)

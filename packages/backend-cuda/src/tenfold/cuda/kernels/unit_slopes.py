@@ -27,7 +27,6 @@ KINDS = {
         "d = 1.0 + tl.abs(x)\nm = math.div_rn(math.div_rn(x, d), d)\n"
         "s = tl.where(x > 0, 1.0, tl.where(x < 0, -1.0, 0.0))\nmath.div_rn(g, d) - g * m * s"
     ),
-    "tanhshrink": "t = math.tanh(x)\ng - g * (1.0 - t * t)",
 }
 # By name: (text, the letters of its operands). y is prelu's weight, and glu's second half, of whose slopes c says which it is.
 SLOPES = {

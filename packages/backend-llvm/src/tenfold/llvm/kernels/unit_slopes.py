@@ -47,11 +47,6 @@ def _softsign(g: Expr, x: Expr, a: Expr, b: Expr) -> Expr:
     return g / whole - g * (x / whole / whole) * maths.sign(x)
 
 
-def _tanhshrink(g: Expr, x: Expr, a: Expr, b: Expr) -> Expr:
-    t = maths.tanh(x)
-    return g - g * (1.0 - t * t)
-
-
 # As the formulas of tenfold-nn, by their names; comparisons with nan are false, which decides what nan gives.
 SLOPES: dict[str, Slope] = {
     "threshold": lambda g, x, a, b: select(x <= a, 0.0, g),
@@ -66,7 +61,6 @@ SLOPES: dict[str, Slope] = {
     "selu": _selu,
     "softplus": _softplus,
     "softsign": _softsign,
-    "tanhshrink": _tanhshrink,
 }
 WHOLE = ("shrink",)  # whose limit is rounded to half precision first
 

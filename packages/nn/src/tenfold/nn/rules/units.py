@@ -28,7 +28,6 @@ gradient(op.celu, input=lambda g, input, alpha: slope("elu", g, input, alpha, 1 
 gradient(op.selu, node="EluBackward0", input=lambda g, input: slope("selu", g, input))
 gradient(op.softplus, input=lambda g, input, beta, threshold: slope("softplus", g, input, beta, threshold))
 gradient(op.softsign, node="DivBackward0", input=lambda g, input: slope("softsign", g, input))
-gradient(op.tanhshrink, node="SubBackward0", input=lambda g, input: slope("tanhshrink", g, input))
 gradient(op.glu, input=lambda g, input, dim: fused_glu_grad(g, input, dim))
 
 

@@ -102,7 +102,7 @@ SLOPES: dict[str, tuple[Domain, float, float]] = {
     "threshold": (BENDS, 0.3, 0.0), "hardtanh": (BENDS, -0.7, 2.0), "leaky_relu": (NONZERO, 0.2, 0.0),
     "shrink": (BENDS, 0.7, 0.0), "hardsigmoid": (BENDS, 0.0, 0.0), "hardswish": (BENDS, 0.0, 0.0), "logsigmoid": (ANY, 0.0, 0.0),
     "mish": (ANY, 0.0, 0.0), "elu": (NONZERO, 0.5, 2.0), "selu": (NONZERO, 0.0, 0.0), "softplus": (ANY, 2.0, 1.5),
-    "softsign": (NONZERO, 0.0, 0.0), "tanhshrink": (ANY, 0.0, 0.0),
+    "softsign": (NONZERO, 0.0, 0.0),
 }  # fmt: skip
 _SLOPE = "it is a gradient, which is compared with that of the unit's body"
 

@@ -65,11 +65,6 @@ def _softsign(g: Tensor, input: Tensor, a: float, b: float) -> Tensor:
     return (wider / whole - wider * (x / whole / whole) * x.sign()).to(g.dtype)
 
 
-def _tanhshrink(g: Tensor, input: Tensor, a: float, b: float) -> Tensor:
-    t, wider = wide(input).tanh(), wide(g)
-    return (wider - wider * (1 - t * t)).to(g.dtype)
-
-
 # Of each unit its gradient from that of the result and the input; a and b are the unit's numbers.
 SLOPES: dict[str, Slope] = {
     "threshold": lambda g, x, a, b: _piece(g.masked_fill(wide(x) <= a, 0), x),
@@ -84,7 +79,6 @@ SLOPES: dict[str, Slope] = {
     "selu": lambda g, x, a, b: _exponential(g * SELU_SCALE, x, SELU_ALPHA, 1.0),
     "softplus": _softplus,
     "softsign": _softsign,
-    "tanhshrink": _tanhshrink,
 }
 
 
