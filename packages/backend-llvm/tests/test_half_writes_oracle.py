@@ -84,12 +84,13 @@ def test_as_where_it_makes_a_tensor(name, dtype):
     for layout, part in LAYOUTS.items():
         x, y = part(both(dtype)[0]), part(both(dtype)[0])
         if layout != "expanded":
-            alike(outcome(lambda t: getattr(t, name)(), x), outcome(lambda t: t.copy_(getattr(t, name[:-1])()), y), (name, layout))
+            found = outcome(lambda t: getattr(t, name)(), x), outcome(lambda t: t.copy_(getattr(t, name[:-1])()), y)
+            alike(*found, (name, layout))
 
 
 @pytest.mark.parametrize("dtype", HALVES)
 def test_lerp(dtype):
-    """A weight need not be a number that half precision holds. PyTorch's zeros have one sign in vectors and another behind them."""
+    """A weight need not be a number that half precision holds. PyTorch's zeros have one sign in vectors, another behind them."""
     for weight in WEIGHTS:
         for layout, part in LAYOUTS.items():
             for call in (lambda t, end, w=weight: t.lerp_(end, w), lambda t, end, w=weight: t.copy_(t.lerp(end, w))):
@@ -120,7 +121,9 @@ def both_of(dtype: str, turn: int = 0) -> tuple[Any, Any]:
 @pytest.mark.parametrize("dtype", HALVES)
 def test_gradients_pass(dtype):
     """What is recorded goes the ordinary way; a leaf is refused."""
-    for call in (lambda t, s: t.relu_(), lambda t, s: t.lerp_(s, 0.3), lambda t, s: t.mul_(s.float()), lambda t, s: t.add_(s.float())):
+    for call in (
+        lambda t, s: t.relu_(), lambda t, s: t.lerp_(s, 0.3), lambda t, s: t.mul_(s.float()), lambda t, s: t.add_(s.float()),
+    ):  # fmt: skip
         for leaf in (True, False):
             found = []
             for m in (tenfold, torch):

@@ -18,16 +18,19 @@ pytestmark = [
     pytest.mark.filterwarnings("ignore"),
 ]
 LAYOUTS: dict[str, Any] = {
-    "channels last": lambda m, x: x.to(memory_format=m.channels_last), "turned": lambda m, x: x.permute(3, 1, 0, 2),
-    "turned round": lambda m, x: x.permute(3, 2, 1, 0), "matrix": lambda m, x: x.flatten(1).t(), "strided": lambda m, x: x[:, :, ::2],
-}  # fmt: skip
+    "channels last": lambda m, x: x.to(memory_format=m.channels_last),
+    "turned": lambda m, x: x.permute(3, 1, 0, 2),
+    "turned round": lambda m, x: x.permute(3, 2, 1, 0),
+    "matrix": lambda m, x: x.flatten(1).t(),
+    "strided": lambda m, x: x[:, :, ::2],
+}
 SHAPES = ((2, 8, 6, 5), (2, 1, 6, 5), (1, 8, 1, 5), (2, 8, 1, 1), (0, 8, 6, 5), (2, 8, 0, 5))
 TOLERANCE = {"float32": 1e-6, "float64": 1e-14, "float16": 2e-3, "bfloat16": 1.6e-2}
 
 
-def outcome(call: Any) -> Any:
+def outcome(call: Any, *given: Any, **named: Any) -> Any:
     try:
-        return call()
+        return call(*given, **named)
     except Exception as error:  # noqa: BLE001 - compared
         return error
 
@@ -43,7 +46,7 @@ def test_every_set_of_dimensions(layout, name, dtype):
         ndim = pair[1][1].dim()
         for dims in (dims for n in range(1, ndim + 1) for dims in combinations(range(ndim), n)):
             for keepdim in (False, True):
-                ours, theirs = (outcome(lambda x=x: getattr(x, name)(dims, keepdim=keepdim)) for _, x in pair)
+                ours, theirs = (outcome(getattr(x, name), dims, keepdim=keepdim) for _, x in pair)
                 if isinstance(theirs, Exception):
                     assert isinstance(ours, type(theirs)), (shape, dims)
                     continue

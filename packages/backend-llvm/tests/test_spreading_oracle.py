@@ -32,9 +32,9 @@ def both(dtype: str, shape: tuple[int, ...], turn: int = 0) -> list[tuple[Any, A
     return [(m, m.tensor(numbers).to(getattr(m, dtype))) for m in (tenfold, torch)]
 
 
-def outcome(call: Any) -> Any:
+def outcome(call: Any, *given: Any, **named: Any) -> Any:
     try:
-        return call()
+        return call(*given, **named)
     except Exception as error:  # noqa: BLE001 - compared
         return error
 
@@ -59,7 +59,7 @@ def test_operators(name, dtype):
     for one, other in SHAPES:
         for _ in range(2):  # the second time by what was planned
             pairs = zip(both(dtype, one), both(dtype, other, 5), strict=True)
-            alike(*(outcome(lambda x=x, y=y: call(x, y)) for (_, x), (_, y) in pairs), (name, dtype, one, other))
+            alike(*(outcome(call, x, y) for (_, x), (_, y) in pairs), (name, dtype, one, other))
 
 
 @pytest.mark.parametrize("dtype", ["float32", "bfloat16"])
@@ -69,9 +69,10 @@ def test_several_arguments_and_other_layouts(dtype):
         lambda m, x, y, z: m.where(x > 0, y, z), lambda m, x, y, z: m.where(x > 0, y, x), lambda m, x, y, z: m.maximum(x, y),
         lambda m, x, y, z: m.addcmul(z, x, y), lambda m, x, y, z: m.add(x, y, out=m.empty(100, 100, dtype=x.dtype)),
         lambda m, x, y, z: x[::2] * y[:, ::3], lambda m, x, y, z: m.add(x, y, out=z.clone().t()),
-        lambda m, x, y, z: x.expand(100, 5) + y[:, :5], lambda m, x, y, z: z.clone().mul_(y), lambda m, x, y, z: x.clone().mul_(y),
+        lambda m, x, y, z: x.expand(100, 5) + y[:, :5], lambda m, x, y, z: z.clone().mul_(y),
+        lambda m, x, y, z: x.clone().mul_(y),
     ):  # fmt: skip
-        alike(*(outcome(lambda m=m, t=t: call(m, *t)) for m, t in ((m, (a, y[i][1], z[i][1])) for i, (m, a) in enumerate(x))), dtype)
+        alike(*(outcome(call, m, a, b, c) for (m, a), (_, b), (_, c) in zip(x, y, z, strict=True)), dtype)
 
 
 @pytest.mark.parametrize(("dtype", "n"), [("float32", 128), ("float64", 128), ("bfloat16", 32), ("float16", 32)])

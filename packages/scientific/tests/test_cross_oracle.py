@@ -15,15 +15,15 @@ from tenfold.dispatch.runtime import RUNTIME
 torch = pytest.importorskip("torch")
 SPECIAL = [0.0, -0.0, 1.0, -1.5, 0.25, np.inf, -np.inf, np.nan, 2.0**60, 3.0, 2.0]  # whose products need no rounding
 CASES = (
-    ((3,), (3,), -1), ((4, 3), (4, 3), -1), ((4, 3), (4, 3), 1), ((3, 4), (3, 4), 0), ((2, 3, 5), (2, 3, 5), 1), ((2, 3, 5), (2, 3, 5), -2),
-    ((4, 3), (1, 3), -1), ((1, 3), (4, 3), 1), ((0, 3), (0, 3), -1), ((3, 0), (3, 0), 0), ((4, 3), (4, 3), 0), ((4, 3), (4, 3), 5),
-    ((4, 3), (3,), -1), ((2, 4), (2, 4), -1), ((4, 3), (5, 3), -1),
+    ((3,), (3,), -1), ((4, 3), (4, 3), -1), ((4, 3), (4, 3), 1), ((3, 4), (3, 4), 0), ((2, 3, 5), (2, 3, 5), 1),
+    ((2, 3, 5), (2, 3, 5), -2), ((4, 3), (1, 3), -1), ((1, 3), (4, 3), 1), ((0, 3), (0, 3), -1), ((3, 0), (3, 0), 0),
+    ((4, 3), (4, 3), 0), ((4, 3), (4, 3), 5), ((4, 3), (3,), -1), ((2, 4), (2, 4), -1), ((4, 3), (5, 3), -1),
 )  # fmt: skip
 
 
-def outcome(call: Any) -> Any:
+def outcome(call: Any, *given: Any, **named: Any) -> Any:
     try:
-        return call()
+        return call(*given, **named)
     except Exception as error:  # noqa: BLE001 - compared
         return error
 
@@ -48,8 +48,8 @@ def test_every_layout(dtype):
         for part in (lambda x: x, lambda x: x.repeat(*[2] * x.dim())[(slice(None, None, 2),) * x.dim()]):
             if part(pair(dtype, one, 0)[1]).shape != one:
                 continue
-            x, y = pair(dtype, one, 0), pair(dtype, other, 4)
-            found = [outcome(lambda m=m, x=x, y=y: m.linalg.cross(part(x), part(y), dim=dim)) for m, x, y in zip((tenfold, torch), x, y)]
+            each = zip((tenfold, torch), pair(dtype, one, 0), pair(dtype, other, 4), strict=True)
+            found = [outcome(m.linalg.cross, part(x), part(y), dim=dim) for m, x, y in each]
             alike(*found, (dtype, one, other, dim))
 
 

@@ -139,7 +139,9 @@ class Mixer:
 def _is_free(tensor: Any) -> bool:
     """Whether a tensor may be written without a look at gradients and at its memory."""
     base, storage = tensor._base, tensor._storage
-    return not (tensor._node is not None or (base is not None and base._node is not None) or (storage is not None and storage.guarded))
+    return not (
+        tensor._node is not None or (base is not None and base._node is not None) or (storage is not None and storage.guarded)
+    )
 
 
 def _refused(a: Any, b: Any) -> Any:
