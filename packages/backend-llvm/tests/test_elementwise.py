@@ -42,10 +42,13 @@ def test_every_pair_of_shapes(dtype):
 
 def test_shapes_that_do_not_fit_have_no_plan():
     assert _spread(((3, 2), (2, 3)), (4, 4, 4)) is None
-    assert _spread(((5, 1), (1, 7)), (4, 4, 4)) is None  # neither has the result's shape
     assert _spread(((0, 7), (7,)), (4, 4, 4)) is None
     with pytest.raises(RuntimeError, match="size of tensor"):
         tenfold.ones(300, 200) + tenfold.ones(200, 300)
+
+
+def test_a_result_may_have_a_shape_of_its_own():
+    assert _spread(((5, 1), (1, 7)), (4, 4, 4)) == ((5, 7), ("next", "same", "next"), (7, 4, 0, 4, 1, 5, 28, 4, 0))
 
 
 def test_neighbouring_dimensions_become_one():

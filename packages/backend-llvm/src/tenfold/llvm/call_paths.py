@@ -134,7 +134,8 @@ class Paths:
         if params[-1].name == "inplace" and roles[-1] == NEUTRAL and form is operator and operator.inplace_form is not None:
             words[FORM_IN_PLACE] = id(operator.inplace_form.fn)
         words[FLAGS_WANTED], words[WRITING] = ALIGNED if strided else ALIGNED | IN_ONE_PIECE, writing
-        if operator.pointwise and set(roles) <= {ROLE_OF["tensor"], NEUTRAL}:  # beside numbers, which it may not hold
+        numbers = {ROLE_OF["number"]} if operator.exact_numbers is True else set()  # others meet what half precision may not hold
+        if operator.pointwise and set(roles) <= {ROLE_OF["tensor"], NEUTRAL} | numbers:
             words[FLAGS_WANTED] |= HALF
         mixer = Mixer(form, operator) if operator.name in MIXED else None
         if mixer is not None:

@@ -320,11 +320,12 @@ def _takes(out: Any, arrays: list[Array], result: Stored) -> bool:
 def _spread(
     shapes: tuple[tuple[int, ...], ...], sizes: tuple[int, ...]
 ) -> tuple[tuple[int, ...], tuple[str, ...], tuple[int, ...]] | None:
-    """Shape, steps and geometry of the result of arrays in one piece, one of which has its shape; None: an iterator has to see.
+    """Shape, steps and geometry of the result of arrays in one piece that are broadcast; None: an iterator has to see.
 
     `sizes`: bytes of an element of the result and of each array.
     """
-    full = max(shapes, key=lambda shape: (len(shape), prod(shape)))
+    ndim = max(map(len, shapes))
+    full = tuple(map(max, zip(*((1,) * (ndim - len(shape)) + shape for shape in shapes))))
     if not prod(full) or any(n not in (1, full[i - len(shape)]) for shape in shapes for i, n in enumerate(shape)):
         return None
     dims: list[list[int]] = []  # the innermost first: its length, and the step of the result and of each array

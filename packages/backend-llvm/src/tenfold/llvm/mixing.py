@@ -65,8 +65,10 @@ class Mixer:
         target = promotion.of_values((a, b))
         if self.operator.promote == "float" and target.category < 2:
             target = dtypes.get_default_dtype()
-        if target.category > 2 or (self.in_place and target is not a.dtype):
+        if target.category > 2:
             return _refused
+        if self.in_place and target is not a.dtype:
+            return self.written_beside_wider(target) if len(among) == 2 and promotion.can_cast(target, a.dtype) else _refused
         if target.is_half and any(not t.dim() and t.dtype is not target for t in (a, b) if hasattr(t, "_array")):
             return _refused  # the operator's own path meets it as it is, as PyTorch does, not rounded
         if target.is_half and len(among) == 1:
@@ -117,14 +119,29 @@ class Mixer:
     def written_beside_half(self) -> Plan:
         """The same, written into the half, where no gradients are recorded and nothing stands against writing."""
         function = self.operator.fn
+        return lambda a, b: a.copy_(function(a.float(), b)) if _is_free(a) else NotImplemented
+
+    def written_beside_wider(self, target: Any) -> Plan:
+        """A tensor whose dtype wins, but which is written into that of the first, as a mask of float32 into half precision."""
+        function, kernel = self.operator.fn, KERNELS[self.operator.name]
+        if kernel.bool_result:
+            return _refused
 
         def beside(a: Any, b: Any) -> Any:
-            base, storage = a._base, a._storage
-            if a._node is not None or (base is not None and base._node is not None) or (storage is not None and storage.guarded):
+            if not _is_free(a) or b._node is not None or (b._storage is not None and b._storage is a._storage):
                 return NotImplemented
-            return a.copy_(function(a.float(), b))
+            made = function(a.to(target), b.to(target))
+            return a.copy_(made) if made._array.shape == a._array.shape else NotImplemented
 
         return beside
+
+
+def _is_free(tensor: Any) -> bool:
+    """Whether a tensor may be written without a look at gradients and at its memory."""
+    base, storage = tensor._base, tensor._storage
+    return not (
+        tensor._node is not None or (base is not None and base._node is not None) or (storage is not None and storage.guarded)
+    )
 
 
 def _refused(a: Any, b: Any) -> Any:

@@ -72,8 +72,8 @@ def reduce(kind: str, x: Array, dim: Any, keepdim: bool) -> Any:
     if dims is None:
         return NotImplemented
     shape = tuple(1 if d in dims else n for d, n in enumerate(x.shape) if keepdim or d not in dims)
-    if not x.flags.c_contiguous and x.flags.f_contiguous and len(dims) == 1 and x.ndim == 2:
-        x, dims = x.T, [1 - dims[0]]
+    if not x.flags.c_contiguous:
+        x, dims = _as_it_lies(x, dims)
     stored = suitable(x)
     if stored is None:
         return NotImplemented
@@ -83,6 +83,16 @@ def reduce(kind: str, x: Array, dim: Any, keepdim: bool) -> Any:
     else:
         result = _apart(kind, x, dims, stored)
     return NotImplemented if result is None else result.reshape(shape)
+
+
+def _as_it_lies(x: Array, dims: list[int]) -> tuple[Array, list[int]]:
+    """An array whose dimensions lie in another order turned so that it lies row by row, if those that stay keep their order."""
+    order = sorted(range(x.ndim), key=lambda d: -x.strides[d])
+    turned = x.transpose(order)
+    stay = [d for d in order if d not in dims]
+    if not turned.flags.c_contiguous or stay != sorted(stay):
+        return x, dims
+    return turned, [place for place, d in enumerate(order) if d in dims]
 
 
 def _whole(kind: str, x: Array) -> Any:

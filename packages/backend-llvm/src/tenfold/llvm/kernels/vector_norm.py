@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from math import prod
 from typing import Any
 
 import numpy as np
 
+from tenfold.dispatch.kernels import kernel
+from tenfold.dispatch.operators import op
 from tenfold.llvm.expressions import convert, load, sqrt
-from tenfold.llvm.kernels.attaching import chosen
+from tenfold.llvm.kernels.attaching import chosen, lead
 from tenfold.llvm.kernels.reduction import PIECE
 from tenfold.llvm.programs import Program
 from tenfold.llvm.rows import Array as Argument, Rows, total
@@ -24,27 +27,41 @@ def _program(stored: Stored, result: Stored) -> Rows:
 
 
 NORM = Program("norms", _program)
-LEAST = 1 << 15  # elements of one norm, below which NumPy takes less time
+LONG = 1 << 15  # elements of one norm from which it is made in pieces
 
 
 def vector_norm(input: Array, ord: Any, dim: Any, keepdim: bool) -> Any:
-    """The norm of all elements, or of each row."""
+    """The norm of all elements, or over the last dimensions."""
     stored = BY_DTYPE.get(input.dtype)
     if type(ord) not in (int, float) or ord != 2 or stored is not FLOAT32 or not input.flags.carray or not input.size:
         return NotImplemented
-    if input.size == 1 or not input.ndim or input.shape[-1] == 1:  # of one element: its size, which no square rounds
+    lead = _left(input.ndim, dim)
+    if lead is None:
         return NotImplemented
-    if dim is None or (input.ndim == 1 and dim in (0, -1, (0,), (-1,), [0], [-1])):
-        if input.size < LEAST:
-            return NotImplemented
+    shape = input.shape[:lead]
+    count = prod(shape)
+    width = input.size // count
+    if width == 1:  # of one element: its size, which no square rounds
+        return NotImplemented
+    if keepdim:
+        shape += (1,) * (input.ndim - lead)
+    if count == 1 and width >= LONG:
         found = _whole(input.reshape(-1))
-        return NotImplemented if found is None else np.full([1] * input.ndim if keepdim else (), found, input.dtype)
-    last = dim[0] if isinstance(dim, (tuple, list)) and len(dim) == 1 else dim
-    if type(last) is not int or last not in (-1, input.ndim - 1):
-        return NotImplemented
-    lead, width = input.shape[:-1], input.shape[-1]
-    out = np.empty((*lead, 1) if keepdim else lead, input.dtype)
-    return out if NORM.rows((stored, stored), out.size, width, out, input) else NotImplemented
+        return NotImplemented if found is None else np.full(shape, found, input.dtype)
+    out = np.empty(shape, input.dtype)
+    return out if NORM.rows((stored, stored), count, width, out, input) else NotImplemented
+
+
+def _left(ndim: int, dim: Any) -> int | None:
+    """How many dimensions stay, the first ones; None where others would."""
+    if dim is None:
+        return 0
+    if type(dim) is int:
+        return ndim - 1 if dim in (-1, ndim - 1) else None
+    if type(dim) not in (tuple, list) or not all(type(d) is int and -ndim <= d < ndim for d in dim):
+        return None
+    lead = ndim - len(dim) if dim else 0
+    return lead if {d % ndim for d in dim} == set(range(lead, ndim)) or not dim else None
 
 
 def _whole(x: Array) -> Any:
@@ -58,4 +75,16 @@ def _whole(x: Array) -> Any:
         return np.sqrt(np.add.reduce(sums).astype(np.float32)) if done else None
 
 
-chosen("vector_norm", vector_norm, 4, "float32 in one piece, of all elements or along the last dimension", halves=1)
+def _as_arrays(beneath: Any) -> Any:
+    """NumPy's numbers as arrays, of which native code makes tensors."""
+    lead("vector_norm", writes=False)
+
+    def norm(*arguments: Any) -> Any:
+        made = beneath(*arguments)
+        return made if made is NotImplemented else np.asarray(made)
+
+    return norm
+
+
+kernel(op.vector_norm, device="cpu", wrap=True, note="numbers as arrays")(_as_arrays)
+chosen("vector_norm", vector_norm, 4, "float32 in one piece, over the last dimensions", halves=1)

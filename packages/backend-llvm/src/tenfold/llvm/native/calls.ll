@@ -230,6 +230,51 @@ large:
   ret ptr %l
 }
 
+; How many elements an array of all dimensions' largest sizes has: the result of arrays that are broadcast.
+define i64 @spread_elements(ptr %args, i64 %n) {
+entry:
+  %Array = load ptr, ptr @g_ndarray
+  br label %dimension
+dimension:  ; from the last one on
+  %d = phi i64 [0, %entry], [%dnext, %measured]
+  %all = phi i64 [1, %entry], [%allnext, %measured]
+  br label %each
+each:
+  %i = phi i64 [0, %dimension], [%inext, %next]
+  %size = phi i64 [-1, %dimension], [%size1, %next]
+  %end = icmp eq i64 %i, %n
+  br i1 %end, label %measure, label %one
+one:
+  %a = call ptr @pointer(ptr %args, i64 %i)
+  %type = call ptr @at(ptr %a, i64 8)
+  %is = icmp eq ptr %type, %Array
+  br i1 %is, label %array, label %next
+array:
+  %nd = call i64 @dimensions(ptr %a)
+  %has = icmp slt i64 %d, %nd
+  br i1 %has, label %read, label %next
+read:
+  %dims = call ptr @at(ptr %a, i64 32)
+  %back0 = sub i64 %nd, %d
+  %back = sub i64 %back0, 1
+  %length = call i64 @word(ptr %dims, i64 %back)
+  %longer = call i64 @llvm.smax.i64(i64 %size, i64 %length)
+  br label %next
+next:
+  %size1 = phi i64 [%size, %one], [%size, %array], [%longer, %read]
+  %inext = add i64 %i, 1
+  br label %each
+measure:
+  %none = icmp slt i64 %size, 0
+  br i1 %none, label %done, label %measured
+measured:
+  %allnext = mul i64 %all, %size
+  %dnext = add i64 %d, 1
+  br label %dimension
+done:
+  ret i64 %all
+}
+
 ; gate(*args, out=…): an elementwise kernel around the one beneath it. `self` is an array of words (gates.py names them) with
 ; the kernel beneath, the function in Python that serves layouts which this one does not, and the compiled loops. Arrays that
 ; lie in one piece in the same order, of one shape and dtype, and numbers are served here; a call of another dtype goes to the kernel beneath.
@@ -538,7 +583,16 @@ go:
 ask:
   %serve_least = call i64 @word(ptr %g, i64 4)
   %no = icmp slt i64 %most, %serve_least
-  br i1 %no, label %under, label %serve
+  br i1 %no, label %spread, label %serve
+spread:  ; what is made may be larger than all it is made of; half precision takes NumPy many times as long
+  %makes = call i64 @spread_elements(ptr %args, i64 %n)
+  %half = icmp sge i64 %dt, 2
+  %often = shl i64 %makes, 4
+  %counted_as = select i1 %half, i64 %often, i64 %makes
+  %larger = icmp sgt i64 %makes, %most
+  %enough_made = icmp sge i64 %counted_as, %serve_least
+  %spreads = and i1 %larger, %enough_made
+  br i1 %spreads, label %serve, label %under
 serve:
   %server = call ptr @pointer(ptr %g, i64 1)
   %answer = call ptr @PyObject_Vectorcall(ptr %server, ptr %args, i64 %n, ptr %names)

@@ -60,15 +60,34 @@ define internal i1 @is_tensor(ptr %type) alwaysinline {
   ret i1 %any
 }
 
-; Whether an object is a float or an int, a bool not taken for one.
+; Whether an object is a float or an int, a bool not taken for one. Some operators refuse floats that float32 has no place for, and
+; ints beyond 64 bits: those of more than two digits, whose count is in the word after an int's head from its fourth bit on.
 define internal i1 @is_number(ptr %v) alwaysinline {
+entry:
   %type = call ptr @at(ptr %v, i64 8)
   %Float = load ptr, ptr @g_float
   %Int = load ptr, ptr @g_int
   %float = icmp eq ptr %type, %Float
   %int = icmp eq ptr %type, %Int
-  %any = or i1 %float, %int
-  ret i1 %any
+  br i1 %float, label %look, label %whole
+whole:
+  br i1 %int, label %count, label %done
+count:
+  %digits = call i64 @word(ptr %v, i64 2)
+  %short = icmp ult i64 %digits, 24
+  br label %done
+look:
+  %at = getelementptr i8, ptr %v, i64 16
+  %f = load double, ptr %at
+  %size = call double @llvm.fabs.f64(double %f)
+  %large = fcmp ogt double %size, 0x47EFFFFFE0000000
+  %finite = fcmp one double %size, 0x7FF0000000000000
+  %beyond = and i1 %large, %finite
+  %moderate = xor i1 %beyond, true
+  br label %done
+done:
+  %is = phi i1 [false, %whole], [%short, %count], [%moderate, %look]
+  ret i1 %is
 }
 
 ; The array of a tensor of the CPU with these flags; null for any other.

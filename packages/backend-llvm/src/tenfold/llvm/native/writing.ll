@@ -97,13 +97,21 @@ no:
 }
 
 ; Let a native kernel write into a tensor's array: 1 where it has, 0 where it has not, -1 with an error. An elementwise kernel
-; writes there at once; what another one makes is copied.
+; writes there at once; what another one makes is copied, and few numbers of half precision: not all that NumPy's kernels do beneath
+; the gate is done into a given array.
 define internal i64 @write_with(ptr %kernel, ptr %given, i64 %m, ptr %tensor, ptr %array) {
 entry:
   %ml = call ptr @at(ptr %kernel, i64 16)
   %receiver = call ptr @at(ptr %kernel, i64 24)
   %function = call ptr @at(ptr %ml, i64 8)
-  %direct = icmp eq ptr %function, @gate
+  %gated = icmp eq ptr %function, @gate
+  %dtype = call ptr @at(ptr %array, i64 56)
+  %half = call i1 @is_half(ptr %dtype)
+  %elements = call i64 @elements(ptr %array)
+  %few = icmp slt i64 %elements, 4096
+  %few_halves = and i1 %half, %few
+  %all = xor i1 %few_halves, true
+  %direct = and i1 %gated, %all
   br i1 %direct, label %into, label %beside
 into:
   %slot = getelementptr ptr, ptr %given, i64 %m
@@ -126,20 +134,22 @@ look:
   %is_array = icmp eq ptr %type, %Array
   br i1 %is_array, label %fit, label %drop
 fit:
-  %made_rows = call i1 @has_flags(ptr %made, i32 257)
-  %array_rows = call i1 @has_flags(ptr %array, i32 1)
-  %solid = and i1 %made_rows, %array_rows
-  %d0 = call ptr @at(ptr %made, i64 56)
-  %d1 = call ptr @at(ptr %array, i64 56)
-  %one_dtype = icmp eq ptr %d0, %d1
+  %solid = call i1 @is_dense(ptr %array)
+  %made_solid = call i1 @is_dense(ptr %made)
+  %made_dtype = call ptr @at(ptr %made, i64 56)
+  %one_dtype = icmp eq ptr %made_dtype, %dtype
   %one_shape = call i1 @same_shape(ptr %made, ptr %array)
-  %c0 = and i1 %solid, %one_dtype
-  %c = and i1 %c0, %one_shape
-  br i1 %c, label %copy, label %drop
+  %c0 = and i1 %solid, %made_solid
+  %c1 = and i1 %c0, %one_dtype
+  %c = and i1 %c1, %one_shape
+  br i1 %c, label %order, label %drop
+order:
+  %one_order = call i1 @laid_alike(ptr %made, ptr %array)
+  br i1 %one_order, label %copy, label %drop
 copy:
   %source = call ptr @at(ptr %made, i64 16)
   %data = call ptr @at(ptr %array, i64 16)
-  %bytes = call i64 @bytes_of(ptr %array)
+  %bytes = call i64 @size_in_bytes(ptr %array)
   call void @copy_all(ptr %data, ptr %source, i64 %bytes)
   call void @Py_DecRef(ptr %made)
   br label %count
@@ -158,17 +168,6 @@ no:
   ret i64 0
 fail:
   ret i64 -1
-}
-
-; Bytes of an array of float32 or float64.
-define internal i64 @bytes_of(ptr %array) alwaysinline {
-  %n = call i64 @elements(ptr %array)
-  %dtype = call ptr @at(ptr %array, i64 56)
-  %F32 = load ptr, ptr @p_float32
-  %single = icmp eq ptr %dtype, %F32
-  %shift = select i1 %single, i64 2, i64 3
-  %bytes = shl i64 %n, %shift
-  ret i64 %bytes
 }
 
 ; A call with out= as the last name: the output where it could be written, null where the function's own code has to see.
@@ -291,6 +290,7 @@ begin:
   %count = call i64 @word(ptr %words, i64 1)
   %wanted_word = call i64 @word(ptr %words, i64 5)
   %all_wanted = trunc i64 %wanted_word to i32
+  %may_be_half = icmp sgt i64 %wanted_word, 4294967295
   %any_order = and i32 %all_wanted, -2
   %wanted = select i1 %itself, i32 %any_order, i32 %all_wanted
   br label %read
@@ -342,7 +342,7 @@ how_it_lies:
   %x_goes = call i1 @goes_with(ptr %x, ptr %ref_is)
   br i1 %x_goes, label %dtype, label %slow
 dtype:
-  %x_fits = call i1 @agrees(ptr %x, ptr %dtype_is, i1 false)
+  %x_fits = call i1 @agrees(ptr %x, ptr %dtype_is, i1 %may_be_half)
   br i1 %x_fits, label %apart, label %slow
 apart:
   %is_first = icmp eq i64 %i, 0
