@@ -80,3 +80,17 @@ def test_dtypes_of_indices_are_refused(layout, kinds):
             make(starts, places, values, (2, 2), check_invariants=True)
         said.append(str(refused.value).splitlines()[0])
     assert said[0] == said[1]
+
+
+@pytest.mark.parametrize("int32", [False, True])
+def test_masks_of_several_matrices_keep_their_shape(int32):
+    """The values of a batch of masks are a batch, too."""
+    found = []
+    for t in (torch, tenfold):
+        x = t.tensor([[[1.0, 0.0, 2.0], [0.0, 3.0, 0.0]], [[0.0, 4.0, 5.0], [6.0, 0.0, 0.0]]])
+        mask = x.to_sparse_csr()
+        if int32:
+            mask = t.sparse_csr_tensor(mask.crow_indices().to(t.int32), mask.col_indices().to(t.int32), mask.values(), (2, 2, 3))
+        y = (x + 1).sparse_mask(mask)
+        found.append((y.values().tolist(), tuple(y.values().shape), y.to_dense().tolist()))
+    assert found[0] == found[1]

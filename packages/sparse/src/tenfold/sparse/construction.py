@@ -281,7 +281,7 @@ def sparse_mask(input: Any, mask: Any) -> Any:
         at = mask.coordinates()._at if mask.layout not in BLOCKS else None
         if at is None or mask.layout is not tenfold.sparse_csr:
             raise NotImplementedError(f"sparse_mask: a mask of the layout {mask.layout} is not there yet")
-        return mask.with_values(_elements(input, at))
+        return mask.with_values(_elements(input, at).reshape(mask.values().shape))
     return SparseTensor.of(mask._at, _elements(input, mask._at), mask.shape, mask._is_summed)
 
 
