@@ -149,6 +149,6 @@ def test_a_size_is_for_two_numbers(given):
 
 def test_a_spread_that_is_no_number_is_refused():
     for lib in (tenfold, torch):
-        with pytest.raises(RuntimeError, match="all elements of std >= 0.0"):
+        with pytest.raises(RuntimeError, match="all elements of std"):
             lib.normal(0.0, lib.tensor([0.5, lib.nan]))
         assert lib.normal(0.0, lib.ones(0)).shape == (0,)
