@@ -103,8 +103,17 @@ def test_threads_change_nothing():
         tenfold.set_num_threads(before)
 
 
-def test_long_rows_that_are_parted_are_left_to_the_kernel_beneath(served):
-    x = RNG.permutation(positions.LONGEST + 1) * 1.0
-    same(x, "float32", 1000)
-    same(x, "float32", len(x) // 60)
-    assert len(served) == 1
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_more_of_a_row_than_a_stack_holds(served, monkeypatch, dtype):
+    monkeypatch.setattr(positions, "ON_STACK", 10)
+    for k, length in ((11, 11), (12, 768), (12, 5000), (700, 5000)):
+        same(hurting((3, length)), dtype, k)
+        same(hurting((length, 3)), dtype, k, 0, False, False)
+    assert served
+
+
+def test_a_large_share_of_a_long_row(served):
+    same(np.round(RNG.standard_normal(70000) * 100), "float32", 69999)
+    x = tenfold.rand(6_000_000).repeat(16)
+    assert x.topk(1_500_000).values[-1] > 0.9  # 18 MB of pairs, which no stack has room for
+    assert len(served) == 2

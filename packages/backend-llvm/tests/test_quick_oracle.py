@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import tenfold
+from tenfold.llvm import quick_subscripts
 
 torch = pytest.importorskip("torch")
 LIBRARIES = (tenfold, torch)
@@ -270,3 +271,10 @@ def test_surroundings():
     with tenfold.inference_mode():
         assert tenfold.tensor(1.0).is_inference()
         assert tenfold.arange(0, 1, 0.5).is_inference()
+
+
+def test_a_tensor_in_its_own_places_is_left_to_the_ordinary_path():
+    """Which refuses it, also where nothing but the tensor itself has its memory."""
+    x = tenfold.tensor([0.0, 1.0, 2.0])
+    assert quick_subscripts.write(x, tenfold.tensor([2, 1, 0]), x) is NotImplemented
+    assert x.tolist() == [0.0, 1.0, 2.0]

@@ -145,3 +145,10 @@ def test_a_size_is_for_two_numbers(given):
     for lib in (tenfold, torch):
         with pytest.raises(TypeError):
             lib.normal(lib.tensor(0.0, requires_grad=True), 1.0, (2,))
+
+
+def test_a_spread_that_is_no_number_is_refused():
+    for lib in (tenfold, torch):
+        with pytest.raises(RuntimeError, match="all elements of std"):
+            lib.normal(0.0, lib.tensor([0.5, lib.nan]))
+        assert lib.normal(0.0, lib.ones(0)).shape == (0,)

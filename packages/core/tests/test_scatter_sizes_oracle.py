@@ -55,3 +55,18 @@ def test_dimensions(name: str, dim: int) -> None:
         except (IndexError, RuntimeError) as error:
             found.append(type(error))
     assert found[0] == found[1]
+
+
+@pytest.mark.parametrize("kind", ["uint8", "int8", "int16", "bool", "float32", "int32"])
+@pytest.mark.parametrize("name", CALLS)
+def test_dtypes_of_an_index(name: str, kind: str) -> None:
+    """Of int32 or int64; others only where there is nothing to do."""
+    for size in (2, 0):
+        found = []
+        for lib in (tenfold, torch):
+            index = lib.zeros(size, dtype=getattr(lib, kind))
+            try:
+                found.append(CALLS[name](lib.arange(3.0), 0, index, lib.ones(size)).tolist())
+            except RuntimeError:
+                found.append(RuntimeError)
+        assert found[0] == found[1]

@@ -28,3 +28,19 @@ def test_a_factor_goes_as_far_as_it_can(dtype, upper, size, order):
     for expected, got in zip(*found):
         rtol, atol = (1e-4, 1e-5) if dtype == "float32" else (1e-10, 1e-12)
         np.testing.assert_allclose(got, expected, rtol, atol)
+
+
+@pytest.mark.parametrize("dtype", ["float32", "complex64"])
+@pytest.mark.parametrize("upper", [False, True])
+@pytest.mark.parametrize(("size", "row", "column"), [(1, 0, 0), (3, 0, 0), (5, 2, 2), (5, 3, 1)])
+def test_a_factor_stops_at_what_is_no_number(dtype, upper, size, row, column):
+    """What is below and right of a pivot of nan is the matrix's own, not nan."""
+    a = np.random.default_rng(size).standard_normal((size, size))
+    a = a @ a.T + np.eye(size)
+    a[row, column] = a[column, row] = np.nan
+    for stack in (a, np.stack([np.eye(size), a])):
+        (expected, at), (got, mine) = (
+            t.linalg.cholesky_ex(t.tensor(stack).to(getattr(t, dtype)), upper=upper) for t in (torch, tenfold)
+        )
+        assert (mine.tolist(), mine.dtype) == (at.tolist(), tenfold.int32)
+        np.testing.assert_allclose(got.resolve_conj().numpy(), expected.resolve_conj().numpy(), 1e-4, 1e-5)

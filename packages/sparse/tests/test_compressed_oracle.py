@@ -80,3 +80,40 @@ def test_dtypes_of_indices_are_refused(layout, kinds):
             make(starts, places, values, (2, 2), check_invariants=True)
         said.append(str(refused.value).splitlines()[0])
     assert said[0] == said[1]
+
+
+@pytest.mark.parametrize("layout", ["csr", "csc"])
+@pytest.mark.parametrize("several", [False, True])
+def test_masks_keep_their_shape(layout, several):
+    """The values of a batch of masks are a batch, too; those of columns stand by columns."""
+    found = []
+    for t in (torch, tenfold):
+        x = t.tensor([[[1.0, 0.0, 2.0], [7.0, 3.0, 0.0]], [[0.0, 4.0, 5.0], [6.0, 0.0, 8.0]]])
+        x = x if several else x[0]
+        mask = getattr(x, f"to_sparse_{layout}")()
+        y = (x + 1).sparse_mask(mask)
+        found.append((str(y.layout)[-3:], y.values().tolist(), tuple(y.values().shape), y.to_dense().tolist()))
+    assert found[0] == found[1]
+
+
+@pytest.mark.parametrize("layout", ["sparse_csr", "sparse_csc", "sparse_bsr", "sparse_bsc"])
+@pytest.mark.parametrize("several", [False, True])
+def test_zeros_in_place_leave_no_elements(layout, several):
+    found = []
+    for t in (torch, tenfold):
+        x = t.tensor([[1.0, 0, 2, 0], [0, 0, 3, 0]])
+        x = t.stack([x, x]) if several else x
+        s = x.to_sparse(layout=getattr(t, layout), blocksize=(1, 2) if "_b" in layout else None).requires_grad_().clone()
+        z = s.zero_()
+        found.append((z is s, z.requires_grad, z._nnz(), tuple(z.values().shape), z.to_dense().tolist()))
+    assert found[0] == found[1]
+
+
+def test_a_loop_over_several_matrices_keeps_their_layout():
+    for layout in ("sparse_csr", "sparse_bsc"):
+        found = []
+        for t in (torch, tenfold):
+            x = t.tensor([[1.0, 0, 2, 0], [0, 0, 3, 0]])
+            s = t.stack([x, 2 * x]).to_sparse(layout=getattr(t, layout), blocksize=(1, 2) if "_b" in layout else None)
+            found.append([(str(each.layout)[-10:], each.values().tolist()) for part in (list(s), s.unbind(-3)) for each in part])
+        assert found[0] == found[1]

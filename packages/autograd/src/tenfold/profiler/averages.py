@@ -20,7 +20,7 @@ class EventAverage(Told):
     count: int = 0
     cpu_time_total: float = 0.0
     self_cpu_time_total: float = 0.0
-    input_shapes: str = ""
+    input_shapes: Any = ""  # a list where they are grouped by
     cpu_memory_usage: int = 0
     self_cpu_memory_usage: int = 0
     flops: int = 0
@@ -198,7 +198,7 @@ def averages(roots: Iterable[Event], by_shape: bool = False, stack_n: int = 0) -
         key = key_of(event)
         group = groups.get(key)
         if group is None:
-            group = groups[key] = EventAverage(event.key, input_shapes=key[1], stack=list(key[2]))
+            group = groups[key] = EventAverage(event.key, input_shapes=event.input_shapes if by_shape else "", stack=list(key[2]))
         group.add(event, key in inside)
         stack += [(child, inside | {key}) for child in reversed(event.children)]
     return EventList(groups.values())

@@ -65,7 +65,7 @@ class profile(Layer):  # noqa: N801 - PyTorch's name
     >>> with profile(record_shapes=True) as prof:
     ...     y = tenfold.ones(4) + 1
     >>> [(e.key, e.input_shapes) for e in prof.key_averages(group_by_input_shape=True)]
-    [('ones', '[[]]'), ('add', '[[4], []]')]
+    [('ones', [[]]), ('add', [[4], []])]
     """
 
     in_backward = True  # the engine keeps this layer on during the backward pass

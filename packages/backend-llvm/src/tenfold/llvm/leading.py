@@ -55,18 +55,22 @@ class _Pairs:
         self.f.do(f"call void @sift({given})")
 
 
-def leading(stored: Stored, kind: str, ordered: bool) -> str:
+def leading(stored: Stored, kind: str, ordered: bool, given: bool) -> str:
     """The first `count` of each row and their positions; in order, or as PyTorch leaves those that need none.
 
-    Context: x, values, positions; length, count.
+    Context: x, values, positions; length, count; where room is given, which else is on the stack: keys, places.
     """
     f, type, key = Function(HEAD), stored.memory, f"i{8 * stored.size}"
     x, values, positions, length, count = f.words(["*x", "*values", "*positions", "length", "count"])
     few = f.let(f"icmp sle i64 {f.mul(count, FEW)}, {length}")
     room = f.let(f"select i1 {few}, i64 {count}, i64 {length}")
-    row = _Pairs(f, key, f.let(f"alloca {key}, i64 {room}, align 64"), f.let(f"alloca i64, i64 {room}, align 64"))
+    if given:
+        keys, places = f.words(["*keys", "*places"], 5)
+    else:
+        keys, places = (f.let(f"alloca {each}, i64 {room}, align 64") for each in (key, "i64"))
     with f.loop("%lo", "%hi") as item:
-        start = f.at(x, f.mul(item, length), type)
+        start, first = f.at(x, f.mul(item, length), type), f.mul(item, room) if given else "0"
+        row = _Pairs(f, key, f.at(keys, first, key), f.at(places, first, "i64"))
         with f.loop(0, room) as i:
             row.put(i, (_key(f, stored, kind, start, i), i))
         with f.either(few) as otherwise:

@@ -115,7 +115,7 @@ def write(self: Any, given: Any, value: Any) -> Any:
     if kind is Tensor:
         if value._key is not CPU or value._array.dtype is not array.dtype or (STATE.grad_enabled and value._node is not None):
             return NotImplemented
-        shared, value = value._storage is storage and storage is not None, value._array
+        shared, value = value is self or (value._storage is storage and storage is not None), value._array
     elif (kind is not float and kind is not int) or not _fits(value, array.dtype.kind):
         return NotImplemented
     if type(given) is Tensor and given._array.dtype is BOOL:

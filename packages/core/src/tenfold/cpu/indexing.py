@@ -130,6 +130,8 @@ def _fitting(src: Any, index: Any) -> Any:
 
 def _check(rows: Any, dim: int, places: Any) -> None:
     size, dim = rows.shape[dim], dim % rows.ndim
+    if places.dtype.kind != "i" or places.dtype.itemsize < 4:
+        raise TypeError("index")
     if rows.ndim != places.ndim or any(m > n for d, (m, n) in enumerate(zip(places.shape, rows.shape)) if d != dim):
         raise ValueError("index larger")
     checked(size, dim, places)
@@ -139,8 +141,6 @@ def _check(rows: Any, dim: int, places: Any) -> None:
 def gather(input: Any, dim: int, index: Any, sparse_grad: bool) -> Any:
     if not index.size:
         return np.empty(index.shape, input.dtype)  # of any dtype, as in PyTorch
-    if index.dtype.kind != "i" or index.dtype.itemsize < 4:
-        raise TypeError(f"gather: index of {index.dtype}")
     rows, places = _ranked(input, index)
     _check(rows, dim, places)
     return taken_along(rows, places, dim).reshape(index.shape)

@@ -239,7 +239,7 @@ def normal(
     if isinstance(std, Tensor):
         if std.dtype.is_complex:
             raise RuntimeError("normal expects standard deviation to be non-complex")
-        if std.device is not META and (host(std.detach()) < 0).any():
+        if std.device is not META and not (host(std.detach()) >= 0).all():
             raise RuntimeError("normal expects all elements of std >= 0.0")
         size, factor, std = broadcast_shapes("normal", [size, std.shape]), std, 1.0
     found = (drawn("normal", generator, size, first.dtype, first.device, False, 0.0, std) * factor + mean).to(first.dtype)

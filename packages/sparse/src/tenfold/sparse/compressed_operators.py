@@ -44,8 +44,10 @@ for _name in f"{LINEAR} {CONVERSIONS} {ZERO_KEEPING}".split():
 
 @knows("zero")
 def zero(input: Any) -> Any:
-    """Zeros at the same places."""
-    return input.with_values(tenfold.zeros_like(input._held))
+    """The tensor without elements."""
+    p = input._places.ndim - 1
+    places, held = (x.narrow(p, 0, 0) for x in (input._places, input._held))
+    return CompressedTensor.of(tenfold.zeros_like(input._starts), places, held, input.shape, input.layout)
 
 
 @knows("ones_like")
@@ -278,6 +280,12 @@ def select(input: Any, dim: int, index: int) -> Any:
             "select(): selecting sparse dimensions is not supported for batched sparse compressed tensors: select a matrix first"
         )
     return input.coordinates().select(d, index)
+
+
+@knows("unbind")
+def unbind(input: Any, dim: int = 0) -> tuple[Any, ...]:
+    """Every index of a dimension."""
+    return tuple(select(input, dim, i) for i in range(input.shape[dimension(input, dim)]))
 
 
 def sampled_addmm(input: Any, mat1: Tensor, mat2: Tensor, *, beta: Any = 1.0, alpha: Any = 1.0, out: Any = None) -> Any:

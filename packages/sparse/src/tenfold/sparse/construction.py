@@ -278,10 +278,13 @@ def sparse_mask(input: Any, mask: Any) -> Any:
         sizes = f"self has size {list(input.shape)} but mask has size {list(mask.shape)}"
         raise RuntimeError(f"sparse_mask(): operands have incompatible sizes; {sizes}")
     if isinstance(mask, CompressedTensor):
-        at = mask.coordinates()._at if mask.layout not in BLOCKS else None
-        if at is None or mask.layout is not tenfold.sparse_csr:
+        if mask.layout in BLOCKS:
             raise NotImplementedError(f"sparse_mask: a mask of the layout {mask.layout} is not there yet")
-        return mask.with_values(_elements(input, at))
+        if mask.layout is tenfold.sparse_csc:  # its elements stand as those of the transposed matrix do, by rows
+            row = mask._places.ndim - 1
+            turned = (x.transpose(row, row + 1) for x in (input, mask))
+            return mask.with_values(sparse_mask(*turned)._held)
+        return mask.with_values(_elements(input, mask.coordinates()._at).reshape(mask._held.shape))
     return SparseTensor.of(mask._at, _elements(input, mask._at), mask.shape, mask._is_summed)
 
 

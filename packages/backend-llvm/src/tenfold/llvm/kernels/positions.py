@@ -22,7 +22,7 @@ from tenfold.llvm.storage import BY_DTYPE, FLOAT32, FLOAT64, FLOATING, INT64, St
 Array = np.ndarray[Any, Any]
 MOST = 1 << 15  # elements up to which one pass, element by element, takes less than NumPy's several
 SHORT = 128  # elements of a row up to which it does in arrays of any size
-LONGEST = 1 << 16  # elements of a row that is parted, which stands on the stack
+ON_STACK = 1 << 16  # elements of a row that stand on the stack while they are put in order
 
 EXTREME, LEADING = Compiled("extremes and positions", positions.extreme), Compiled("the first few", leading)
 
@@ -76,13 +76,15 @@ def topk(input: Array, k: int, dim: int, largest: bool, sorted: bool) -> Any:
     if type(input) is not np.ndarray or not input.size or type(k) is not int or not -input.ndim <= dim < input.ndim:
         return NotImplemented
     length, stored = input.shape[dim], BY_DTYPE[input.dtype]
-    if not 0 < k <= length or (k * FEW > length and length > LONGEST):
+    if not 0 < k <= length:
         return NotImplemented
     rows = in_one_piece(input if dim in (-1, input.ndim - 1) else np.moveaxis(input, dim, -1))
     shape = (*rows.shape[:-1], k)
     values, where = np.empty(shape, input.dtype), np.empty(shape, np.int64)
-    key = stored, "largest" if largest else "smallest", bool(sorted)
-    if not _run(LEADING, key, input.size // length, length, rows, values, where, length, k):
+    items, room = input.size // length, k if k * FEW <= length else length
+    given = () if room <= ON_STACK else (np.empty(items * room, f"i{stored.size}"), np.empty(items * room, np.int64))
+    key = stored, "largest" if largest else "smallest", bool(sorted), bool(given)
+    if not _run(LEADING, key, items, length, rows, values, where, length, k, *given):
         return NotImplemented
     if dim not in (-1, input.ndim - 1):
         turned = (np.moveaxis(a, -1, dim) for a in (values, where))

@@ -181,9 +181,9 @@ def _cholesky(A: Any, upper: bool) -> Any:
         L = np.empty(A.shape, A.dtype)
         for place in np.ndindex(info.shape):
             L[place], info[place] = _one_cholesky(given[place])
-    pivots = linalg.diagonal(L)
-    if np.isnan(pivots).any():  # which OpenBLAS takes for positive, and LAPACK does not
-        info = np.where(info, info, np.where(np.isnan(pivots).any(-1), np.isnan(pivots).argmax(-1) + 1, 0).astype(info.dtype))
+    unknown = np.isnan(linalg.diagonal(L)).any(-1) & (info == 0)  # nan, which OpenBLAS takes for positive, and LAPACK does not
+    for place in zip(*np.nonzero(unknown)) if L.ndim > 2 else [()] * int(unknown):
+        L[place], info[place] = _part_of_cholesky(given[place])
     return by_columns(L.conj().swapaxes(-1, -2) if upper else L), info
 
 
@@ -192,7 +192,12 @@ def _one_cholesky(a: Any) -> tuple[Any, int]:
     try:
         return linalg.cholesky(a), 0
     except linalg.LinAlgError:
-        L = np.tril(a)
+        return _part_of_cholesky(a)
+
+
+def _part_of_cholesky(a: Any) -> tuple[Any, int]:
+    """The columns of a factor up to the first pivot that is not positive, and the order of its minor."""
+    L = np.tril(a)
     for j in range(len(L)):
         row = L[j, :j]
         pivot = (a[j, j] - row @ row.conj()).real
