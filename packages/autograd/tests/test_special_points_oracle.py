@@ -323,6 +323,20 @@ def test_products_along_one_element_pass_the_gradient_on():
     assert grads[1] == grads[0]
 
 
+@pytest.mark.parametrize("values", [[2.0, 0.0, 3.0], [0.0, 2.0, 3.0], [2.0, 0.0, 0.0], [2.0, 3.0, 0.0], [2.0, 0.0, nan]])
+@pytest.mark.parametrize("incoming", [nan, inf, -inf])
+def test_a_zero_keeps_what_comes_after_it_out_of_cumprod_s_gradient(values, incoming):
+    for place in range(3):
+        grads = []
+        for lib in (torch, tenfold):
+            x = lib.tensor(values, dtype=lib.float64, requires_grad=True)
+            g = lib.ones(3, dtype=lib.float64)
+            g[place] = incoming
+            x.cumprod(0).backward(g)
+            grads.append(x.grad.numpy())
+        np.testing.assert_array_equal(grads[1], grads[0])
+
+
 @pytest.mark.parametrize("dtype", ["float32", "float16", "bfloat16"])
 def test_a_number_between_two_tensors_is_kept_for_a_second_pass(dtype):
     for call in (lambda x, e: x.lerp(e, 0.3), lambda x, e: x.add(0).lerp_(e, 2), lambda x, e: x.lerp(e, 1e9)):

@@ -9,10 +9,12 @@ from tenfold import op
 from tenfold.autograd.gradients import gradient
 from tenfold.autograd.rules.conjugates import conj, is_complex
 from tenfold.autograd.rules.indexing import sent
+from tenfold.dispatch.runtime import STATE
 from tenfold.dispatch.shape_rules import wrap_dim, wrap_dims
 from tenfold.ops.pointwise.several import where
 from tenfold.ops.reduction.reductions import count_over
 from tenfold.ops.reduction.statistics import spread_arguments
+from tenfold.types.dtypes import int64
 
 
 def restore_dims(g: Any, shape: Any, dim: Any, keepdim: bool) -> Any:
@@ -149,6 +151,9 @@ def _cumprod(g: Any, input: Any, out: Any, dim: int) -> Any:
     k = op.arange(size, device=input.device)
     without = where(k.unsqueeze(1) == k, 1, rows.unsqueeze(-2)).cumprod(-1)  # (..., k, j)
     parts = where(k.unsqueeze(1) > k, 0, gs.unsqueeze(-2) * conj(without))
+    if input._key.level is None and not STATE.grad_enabled:  # no nan of 0 times what is not finite, as in PyTorch
+        zeros = (rows == 0).to(int64)
+        parts = where(zeros.cumsum(-1).unsqueeze(-2) > zeros.unsqueeze(-1), 0, parts)
     return parts.sum(-1).transpose(d, -1)
 
 
