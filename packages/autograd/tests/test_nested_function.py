@@ -46,6 +46,18 @@ def test_results_and_gradients_are_nested_as_they_were_given():
     assert gradcheck(flat, (a, b, x))
 
 
+def test_the_context_says_which_leaves_want_gradients():
+    class Asking(Mixed):
+        @staticmethod
+        def forward_extended(ctx, pair, more, k):
+            Asking.asked = ctx.needs_input_grad[:4]
+            return Mixed.forward_extended(ctx, pair, more, k)
+
+    a, b, x = leaves(1.0, 3.0, 5.0)
+    Asking.apply((a, b.detach()), {"x": x}, 7)
+    assert Asking.asked == (True, False, True, False)
+
+
 def test_a_result_without_a_gradient_and_one_alone():
     class Sign(NestedIOFunction):
         @staticmethod

@@ -3,10 +3,13 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+
+sys.path.insert(0, str(Path(__file__).parent))  # modules that several tests use stand beside them
 
 
 @pytest.fixture(autouse=True, scope="session")

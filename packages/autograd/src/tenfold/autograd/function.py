@@ -215,8 +215,9 @@ class NestedIOFunction(Function):
         raise NotImplementedError("You must implement the backward_extended function for custom autograd.NestedIOFunction.")
 
     @classmethod
-    def forward(cls, ctx: Any, nesting: list[Spec], *leaves: Any) -> Any:
-        """The results' leaves, and how they are nested as a further item of `nesting`."""
+    def forward(cls, ctx: Any, *given: Any) -> Any:
+        """The results' leaves, of the arguments' and how these are nested; to that comes how the results are."""
+        *leaves, nesting = given
         found, shape = flatten(cls.forward_extended(ctx, *unflatten(leaves, nesting[0])))
         ctx._nesting = (nesting[0], shape)
         nesting.append(shape)
@@ -234,7 +235,8 @@ class NestedIOFunction(Function):
                 f"function {cls.__name__}Backward returned an incorrect number of gradients "
                 f"(expected {len(taken.children)}, got {len(results)})"
             )
-        return (None, *(leaf for pair in enumerate(zip(results, taken.children)) for leaf in cls._leaves(pair[0], *pair[1])))
+        pairs = enumerate(zip(results, taken.children))
+        return (*(leaf for place, (gradient, shape) in pairs for leaf in cls._leaves(place, gradient, shape)), None)
 
     @classmethod
     def _leaves(cls, place: int, gradient: Any, shape: Spec) -> list[Any]:
@@ -255,7 +257,7 @@ class NestedIOFunction(Function):
         """Run the function and record it; the results are nested as `forward_extended` returned them."""
         leaves, shape = flatten(args)
         nesting = [shape]
-        found = super().apply(nesting, *leaves, **kwargs)
+        found = super().apply(*leaves, nesting, **kwargs)  # the last: `ctx.needs_input_grad` has the leaves from its first on
         return unflatten(found, nesting[1])
 
 
