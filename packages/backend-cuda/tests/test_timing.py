@@ -54,6 +54,18 @@ def test_times_only_where_they_are_asked_for(step):
     assert older.key_averages().self_device_time_total > 0
 
 
+def test_copies_to_the_device_and_from_it_have_times():
+    x = tenfold.ones(3)
+    with profile() as prof:
+        there = x.to("cuda"), x.cuda()
+        there[0].cpu()
+        x.to(tenfold.float64)
+    copies = [e for e in prof.events() if e.name == "to_device"]
+    assert len(copies) == 3
+    assert all(e.device_us is not None and e.use_device == "cuda" for e in copies)
+    assert [e for e in prof.events() if e.parent is None][-1].device_time_total == 0
+
+
 def test_a_stream_has_a_row_of_its_own(step):
     stream = cuda.Stream()
     with profile() as prof, cuda.stream(stream):

@@ -71,20 +71,20 @@ class DeviceTimes:
 
 
 def placed(values: Iterable[Any]) -> Any:
-    """The device of the first tensor among arguments that is not on the CPU; None without one."""
+    """The first device among arguments, of a tensor or named, that is not the CPU; None without one."""
     for value in values:
         if isinstance(value, Tensor):
             if value.device.type != "cpu":
                 return value.device
-        elif isinstance(value, (tuple, list)):
-            found = placed(value)
+        elif isinstance(value, (tuple, list, device_type)):  # a device is where a copy goes to
+            found = _asked(value) if isinstance(value, device_type) else placed(value)
             if found is not None:
                 return found
     return None
 
 
 def _asked(value: Any) -> Any:
-    """The device that the argument `device` names, with its index, if that is not the CPU."""
+    """The device that an argument names, with its index, if that is not the CPU."""
     if value is None:
         return None
     found = device_type(value)
