@@ -9,6 +9,7 @@ import pickle
 import signal
 import subprocess
 import sys
+import threading
 import time
 from pathlib import Path
 
@@ -126,6 +127,21 @@ def test_what_was_taken_is_let_go_though_nothing_more_is_sent():
     while waiting and time.monotonic() < deadline:
         time.sleep(0.02)
     assert not waiting
+
+
+@pytest.mark.parametrize("asked", [transit.drop_what_waits, transit.in_transit])
+def test_a_thread_that_lets_go_is_waited_for(asked):
+    a, b = mp.Pipe()
+    a.send(x := tenfold.ones(3))
+    ledger = transit._state["ledger"]
+    asking = threading.Thread(target=asked)
+    with ledger.lock:  # as the thread that looks has it while it frees what was taken
+        asking.start()
+        asking.join(0.1)
+        assert asking.is_alive()
+    asking.join()
+    assert b.recv().untyped_storage() is x.untyped_storage()
+    assert transit.in_transit() == 0
 
 
 def test_an_interrupt_during_a_collection_arrives():

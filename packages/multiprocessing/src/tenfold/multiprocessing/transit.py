@@ -90,9 +90,9 @@ class _Ledger:
     def name_of(self, slot: int) -> str:
         return f"{_prefix(self.parent)}{self.pid:x}_{slot:x}"
 
-    def sweep(self) -> None:
-        """Let go of what was taken; not while another thread does so."""
-        if not self.waiting or not self.lock.acquire(blocking=False):
+    def sweep(self, wait: bool = False) -> None:
+        """Let go of what was taken; not while another thread does so, unless told to wait for it."""
+        if not self.waiting or not self.lock.acquire(blocking=wait):
             return
         try:
             for slot in np.flatnonzero(self.marks == TAKEN).tolist():
@@ -155,7 +155,7 @@ def in_transit() -> int:
     ledger = _state.get("ledger")
     if ledger is None:
         return 0
-    ledger.sweep()
+    ledger.sweep(wait=True)
     return len(ledger.waiting)
 
 
@@ -245,10 +245,11 @@ def _remove_what_children_left() -> None:
 
 
 def drop_what_waits() -> None:
-    """Let go of all that nobody took: nobody will."""
+    """Let go of all that nobody took: nobody will. What another thread is letting go of is gone, too, when this returns."""
     ledger = _state.get("ledger")
     if ledger is not None:
-        ledger.waiting.clear()
+        with ledger.lock:
+            ledger.waiting.clear()
 
 
 def _forget(name: str) -> None:
