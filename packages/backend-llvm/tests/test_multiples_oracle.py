@@ -16,8 +16,8 @@ pytestmark = pytest.mark.skipif(sys.version_info < (3, 12), reason="call paths a
 NUMBERS = np.array([0.0, -0.0, 1.5, -3.0, 1e30, np.inf, -np.inf, np.nan, 7.0, 0.1, 2.0, -0.5]).reshape(3, 4)
 ALPHAS = (2, -3, 0, 1, 0.1, -0.0, 1e-30, float("inf"), float("nan"), True, 1e40, 2**70, 2j, "x", None)
 LAYOUTS = {
-    "rows": lambda x: x, "turned": lambda x: x.t(), "row": lambda x: x[:1], "strided": lambda x: x[:, ::2], "empty": lambda x: x[:0],
-    "one": lambda x: x[0, 2],
+    "rows": lambda x: x, "turned": lambda x: x.t(), "row": lambda x: x[:1], "strided": lambda x: x[:, ::2],
+    "empty": lambda x: x[:0], "one": lambda x: x[0, 2],
 }  # fmt: skip
 DTYPES = ("float32", "float64", "float16", "bfloat16", "int64", "bool", "complex64")
 
@@ -69,7 +69,8 @@ def test_gradients_and_names_of_nodes(name, node):
         with lib.no_grad():
             free = getattr(lib, name)(x, y, alpha=0.5).requires_grad
         found.append((made.grad_fn.name(), x.grad.tolist(), y.grad.tolist(), free))
-    assert found[0] == found[1] and found[0][0] == node
+    assert found[0] == found[1]
+    assert found[0][0] == node
 
 
 @pytest.mark.parametrize("name", ["add", "sub"])
@@ -77,6 +78,5 @@ def test_a_plain_sum_with_a_multiple_goes_past_the_interpreters_path(name, enter
     x, y = tenfold.randn(4, 8), tenfold.randn(4, 8)
     for function, first in ((getattr(tenfold, name), (x,)), (getattr(x, name), ())):
         for other, alpha in itertools.product((y, 2.0, 3), (2, 0.1)):
-            call = lambda f=function, a=first, o=other, k=alpha: f(*a, o, alpha=k)
-            call()
-            assert name not in entered(call), (other, alpha)
+            function(*first, other, alpha=alpha)
+            assert name not in entered(lambda f=function, a=first, o=other, k=alpha: f(*a, o, alpha=k)), (other, alpha)

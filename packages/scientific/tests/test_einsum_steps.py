@@ -24,7 +24,8 @@ def _operands(shapes, dtype="float64"):
 
 def _ordinary(equation, operands):
     inputs, output = module._expanded([t.dim() for t in operands], *module._parsed(equation))
-    return module._contract([module._without_repeats(t, s, i) for i, (t, s) in enumerate(zip(operands, inputs, strict=True))], output)
+    parts = [module._without_repeats(t, s, i) for i, (t, s) in enumerate(zip(operands, inputs, strict=True))]
+    return module._contract(parts, output)
 
 
 @pytest.mark.parametrize("equation", EQUATIONS)

@@ -11,7 +11,10 @@ import tenfold
 from tenfold.scientific.ops import membership
 
 torch = pytest.importorskip("torch")
-LAYOUTS = {"rows": lambda x: x, "turned": lambda x: x.t(), "strided": lambda x: x[:, ::2], "empty": lambda x: x[:0], "one": lambda x: x[0, 1]}
+LAYOUTS = {
+    "rows": lambda x: x, "turned": lambda x: x.t(), "strided": lambda x: x[:, ::2], "empty": lambda x: x[:0],
+    "one": lambda x: x[0, 1],
+}  # fmt: skip
 KNOWN = ([], [2], [2, 5, 9], [3, 3, 0, 1, 7, 8, 2, 5], list(range(20)), [[1, 4], [6, 2]])
 
 

@@ -215,9 +215,7 @@ def _rows(x: Array) -> Array:
     return in_one_piece(np.moveaxis(x, 1, -1)).reshape(-1, x.shape[1])
 
 
-def _weighed(
-    input: Array, target: Array, weight: Array | None, ignore_index: int, label_smoothing: float, reduction: str
-) -> Any:
+def _weighed(input: Array, target: Array, weight: Array | None, ignore_index: int, label_smoothing: float, reduction: str) -> Any:
     """The same with weighed classes or ignored targets."""
     stored = None if label_smoothing else fits(input, target, weight)
     shares = None if stored is None else shares_of(stored, target, weight, ignore_index, input.shape[1])
@@ -274,10 +272,11 @@ def fused_cross_entropy_grad(
 def _of_places_grad(grad: Array, input: Array, target: Array, weight: Array | None, *others: Any) -> Any:
     if target.shape != input.shape[:1] + input.shape[2:] or input.shape[1] < FEWEST:
         return NotImplemented
-    *options, total_weight, top, log_sum = others
-    flat = [in_one_piece(a).reshape(-1) for a in (target, top, log_sum)]
+    *options, top, log_sum = others
+    places, tops, sums = (in_one_piece(a).reshape(-1) for a in (target, top, log_sum))
     grad = in_one_piece(grad).reshape(-1) if grad.ndim else grad
-    made = fused_cross_entropy_grad(grad, _rows(input), flat[0], weight, *options, total_weight, *flat[1:])
+    given: tuple[Any, ...] = (grad, _rows(input), places, weight, *options, tops, sums)
+    made = fused_cross_entropy_grad(*given)
     if made is NotImplemented:
         return NotImplemented
     return in_one_piece(np.moveaxis(made.reshape(*target.shape, -1), -1, 1))

@@ -1,4 +1,4 @@
-"""Losses that ask for margins between the scores of a row, and their gradients, in one pass over rows: operators of tenfold-nn."""
+"""Losses that ask for margins between the scores of a row, and their gradients, each one pass: operators of tenfold-nn."""
 
 from __future__ import annotations
 

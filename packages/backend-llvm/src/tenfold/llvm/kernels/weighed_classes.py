@@ -159,8 +159,9 @@ class Shares:
     def of_gradient(self, stored: Stored, grad: Array, total: Array, reduction: str) -> Array:
         """What each row's losses get of the gradient."""
         with np.errstate(all="ignore"):
-            made = self.shares.astype(stored.dtype) * (grad / total if reduction == "mean" else grad)
-        return np.where(self.target != self.ignored, made, stored.dtype.type(0))
+            made: Array = self.shares.astype(stored.dtype) * (grad / total if reduction == "mean" else grad)
+        made[self.target == self.ignored] = 0
+        return made
 
 
 def shares_of(stored: Stored, target: Array, weight: Array | None, ignored: int, columns: int) -> Shares | None:

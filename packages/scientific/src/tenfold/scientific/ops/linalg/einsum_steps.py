@@ -1,4 +1,4 @@
-"""What an equation of `einsum` comes to for operands of known shapes: the steps, found once, without the questions before each."""
+"""What an equation of `einsum` comes to for operands of known shapes: steps, found once, without the questions before each."""
 
 from __future__ import annotations
 
