@@ -111,7 +111,7 @@ def _picked(stored: Stored) -> str:
 
 
 def _at_classes(stored: Stored, whole: bool) -> str:
-    """From each row's class its share is taken; rows without a share are 0, whatever they are.
+    """From each row's class its share is taken.
 
     `whole`: of rows that hold a gradient already; else all else is 0. Context: rows, classes, shares; columns.
     """
@@ -120,8 +120,7 @@ def _at_classes(stored: Stored, whole: bool) -> str:
     with f.loop("%lo", "%hi") as k:
         row = f.at(out, f.mul(k, columns), stored.memory)
         share = f.let(f"load {stored.memory}, ptr {f.at(shares, k, stored.memory)}")
-        none = f.let(f"fcmp oeq {stored.memory} {share}, 0.0") if whole else "true"
-        with f.when(none):
+        if not whole:
             f.do(f"call void @llvm.memset.p0.i64(ptr {row}, i8 0, i64 {f.mul(columns, stored.size)}, i1 false)")
         place = f.at(row, f.whole(classes, k), stored.memory)
         left = f.let(f"fsub {stored.memory} {f.let(f'load {stored.memory}, ptr {place}')}, {share}")
