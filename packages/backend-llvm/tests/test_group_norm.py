@@ -97,7 +97,7 @@ def test_numbers_that_are_none(threads):
 
 def test_other_forms_are_left_to_the_kernel_beneath():
     x = np.ones((2, 6, 9), np.float32)
-    for given, groups in ((x, 4), (x, 0), (x[:, :, ::2], 2), (x[..., 0].copy(), 2), (x[0], 2), (x[:0], 2)):
+    for given, groups in ((x, 4), (x, 0), (x[:, :, ::2], 2), (x[0], 2), (x[:0], 2)):
         assert group_norm.fused_group_norm(given, groups, None, None, 1e-5) is NotImplemented
     assert group_norm.fused_group_norm(x, 2, np.ones(6), None, 1e-5) is NotImplemented
 

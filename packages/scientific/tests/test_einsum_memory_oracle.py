@@ -48,3 +48,15 @@ def test_values_of_random_pairs(seed: int) -> None:
         theirs = torch.einsum(equation, x, y)
         ours = tenfold.einsum(equation, tenfold.tensor(x.numpy()), tenfold.tensor(y.numpy()))
         tenfold.testing.assert_close(ours, tenfold.tensor(theirs.numpy()), msg=f"{equation} of {shapes}")
+
+
+@pytest.mark.parametrize(
+    ("equation", "shapes"),
+    [("ij->ij", [(3, 4)]), ("ij->j", [(3, 4)]), ("ii->i", [(3, 3)]), ("i,j->ij", [(3,), (4,)]), ("ij,j->ij", [(3, 4), (4,)])],
+)
+def test_what_made_a_result(equation, shapes):
+    found = []
+    for lib in (tenfold, torch):
+        made = lib.einsum(equation, *[lib.ones(*shape).requires_grad_() for shape in shapes])
+        found.append((made.grad_fn.name(), made._is_view()))
+    assert found[0] == found[1]

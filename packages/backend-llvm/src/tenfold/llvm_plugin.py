@@ -21,7 +21,7 @@ MODULES = {
     "conv": ("conv",),
     "pool": ("pool", "resize", "means"),
     "resize": ("resize", "sampling", "shuffling"),
-    "loss": ("loss", "nll", "differences", "ctc", "entropies"),
+    "loss": ("loss", "nll", "differences", "ctc", "entropies", "margins"),
     "backward": ("backward",),
     "optim": ("optim",),
     "random": ("random",),

@@ -48,7 +48,8 @@ NO_GRADIENT = 1  # in the place of a rule's name
 LEAST, COUNT, KERNELS, HAS_BODY, GRADIENT, FLAGS_WANTED = range(6)
 IN_ONE_PIECE, ALIGNED = 1, 256  # of NumPy's flags
 HALF = 1 << 32  # beside them: arrays may be of half precision
-ROLES, DEFAULTS, NAMES, WRITING, FORM_IN_PLACE, MIXER, TO_FLOATS, WORDS = 8, 16, 24, 32, 36, 37, 38, 39
+ROLES, DEFAULTS, NAMES, WRITING = 8, 16, 24, 32
+FORM_IN_PLACE, MIXER, TO_FLOATS, MULTIPLES, SUBTRACTED, WORDS = range(36, 42)
 TAKES_OUT, ELEMENTWISE, IN_PLACE, CONVERTS = 1, 2, 4, 8  # of the word for writing
 MOST_PARAMETERS = 8
 ROLE_OF = {"tensor": 1, "number": 2, "value": 3, "optional": 5, "list": 6}
@@ -84,7 +85,7 @@ class Paths:
             "p_float32": FLOAT32.dtype, "p_float64": FLOAT64.dtype, "p_float16": FLOAT16.dtype,
             "p_bfloat16": BFLOAT16.dtype, "d_devices": sys.intern("devices"),
             "d_types": vars(dtypes), "d_default": sys.intern("_default"), "d_float32": dtypes.float32, "d_size": Size,
-            "f_determinism": DETERMINISM, "f_on": sys.intern("on"), "f_collected": COLLECTED,
+            "f_determinism": DETERMINISM, "f_on": sys.intern("on"), "f_collected": COLLECTED, "g_alpha": sys.intern("alpha"),
             "g_out_names": ("out",), "g_int64": np.dtype(np.int64),
             "g_numpy_float64": np.float64, "g_numpy_float32": np.float32, "g_numpy_int64": np.int64,
         }.items():  # fmt: skip
@@ -140,6 +141,8 @@ class Paths:
         mixer = Mixer(form, operator) if operator.name in MIXED else None
         if mixer is not None:
             words[MIXER], words[TO_FLOATS] = id(mixer), operator.promote == "float"
+        if form is operator and operator.name in ("add", "sub"):
+            words[MULTIPLES], words[SUBTRACTED] = id(op.add_scaled.fn), operator.name == "sub"
         for k, p in enumerate(params):
             words[DEFAULTS + k] = 0 if required[k] else id(p.default)
             words[NAMES + k] = id(sys.intern(p.name))

@@ -66,7 +66,7 @@ def _plan(shape: tuple[int, ...], lies_last: bool, groups: int | None, lanes: in
     if groups is None:
         plan = _batch(shape, lies_last, lanes)
         return None if plan.last and prod(shape) > (MOST_OF_COLUMNS if plan.items > 1 else MOST_OF_GROUPS) else plan
-    fits = len(shape) > 2 and groups > 0 and shape[1] % groups == 0 and prod(shape) <= MOST_OF_GROUPS
+    fits = groups > 0 and shape[1] % groups == 0 and prod(shape) <= MOST_OF_GROUPS
     return _groups(shape, groups) if fits else None
 
 

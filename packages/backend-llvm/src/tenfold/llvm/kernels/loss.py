@@ -1,6 +1,6 @@
 """Cross entropy of logits (N, C) with class indices, and its gradient: the operators of tenfold-nn.
 
-Other forms (weights, ignored targets, further dimensions) go to the kernel beneath.
+Weighed classes and ignored targets are in weighed_classes.py.
 """
 
 from __future__ import annotations
@@ -14,9 +14,11 @@ from tenfold.dispatch.kernels import kernel
 from tenfold.dispatch.operators import op
 from tenfold.llvm import maths, session as sessions
 from tenfold.llvm.expressions import convert, load, parameter
+from tenfold.llvm.formats import in_one_piece
 from tenfold.llvm.gates import gated
 from tenfold.llvm.kernels.attaching import ACCELERATED
 from tenfold.llvm.kernels.halves import HALVES, LEAST, in_float32
+from tenfold.llvm.kernels.weighed_classes import AT_CLASSES, fits, shares_of
 from tenfold.llvm.products import HEAD
 from tenfold.llvm.programs import GRAIN_ELEMENTS, Compiled, Program, empty, suitable
 from tenfold.llvm.rows import Array as Argument, Rows, largest, length, pick, total
@@ -137,6 +139,7 @@ def _gradient_of_mean(stored: Stored) -> str:
 MEAN = Compiled("cross_entropy in one go", _mean)
 GRADIENT_OF_MEAN = Compiled("gradient of cross_entropy in one go", _gradient_of_mean)
 AT_TARGETS = Compiled("cross_entropy at the targets", _at_targets)
+FEWEST = 64  # classes of a place that are worth a row
 LOSSES, GRADIENT = Program("cross_entropy", _losses), Program("cross_entropy gradient", _gradient)
 
 
@@ -171,18 +174,21 @@ def _little(input: Array, reduction: str, label_smoothing: float) -> bool:
 def fused_cross_entropy(
     input: Array, target: Array, weight: Array | None, ignore_index: int, label_smoothing: float, reduction: str
 ) -> Any:
+    if input.ndim > 2 and input.size:
+        return _of_places(input, target, weight, ignore_index, label_smoothing, reduction)
     stored = _suits(input, target, weight, ignore_index, label_smoothing)
     if stored is None:
-        return NotImplemented
+        return _weighed(input, target, weight, ignore_index, label_smoothing, reduction)
     N, C = input.shape
     losses, top, log_sum = np.empty(N), np.empty(N, stored.dtype), np.empty(N, stored.dtype)
     if _little(input, reduction, label_smoothing):
         loss, count = np.empty((), stored.dtype), np.empty((), stored.dtype)
         over = N if reduction == "mean" else 1
         done = MEAN.run((stored,), 1, 1, C, losses, top, log_sum, input, target, loss, count, N, over)
-        return (loss, count, top, log_sum) if done and count.item() > 0 else NotImplemented
+        if not done or count.item() > 0:
+            return (loss, count, top, log_sum) if done else NotImplemented
     if not _classes(target, C):
-        return NotImplemented
+        return _weighed(input, target, weight, ignore_index, label_smoothing, reduction)
     smoothing = (float(label_smoothing),) if label_smoothing else ()
     if not LOSSES.rows((stored, bool(smoothing)), N, C, losses, top, log_sum, input, target, *smoothing):
         return NotImplemented
@@ -192,6 +198,35 @@ def fused_cross_entropy(
         summed = np.add.reduce(losses)
         loss = np.asarray(summed if reduction == "sum" else summed / N, stored.dtype)
     return loss, np.asarray(N, stored.dtype), top, log_sum
+
+
+def _of_places(input: Array, target: Array, weight: Array | None, *options: Any) -> Any:
+    """The same for (N, C, *S): each place's classes are made a row, if they are many."""
+    if target.shape != input.shape[:1] + input.shape[2:] or input.shape[1] < FEWEST:
+        return NotImplemented
+    made = fused_cross_entropy(_rows(input), in_one_piece(target).reshape(-1), weight, *options)
+    if made is NotImplemented:
+        return NotImplemented
+    loss, total, *kept = made
+    return (loss.reshape(target.shape) if loss.ndim else loss), total, *(a.reshape(target.shape) for a in kept)
+
+
+def _rows(x: Array) -> Array:
+    return in_one_piece(np.moveaxis(x, 1, -1)).reshape(-1, x.shape[1])
+
+
+def _weighed(input: Array, target: Array, weight: Array | None, ignore_index: int, label_smoothing: float, reduction: str) -> Any:
+    """The same with weighed classes or ignored targets."""
+    stored = None if label_smoothing else fits(input, target, weight)
+    shares = None if stored is None else shares_of(stored, target, weight, ignore_index, input.shape[1])
+    if stored is None or shares is None:
+        return NotImplemented
+    N, C = input.shape
+    losses, top, log_sum = np.empty(N), np.empty(N, stored.dtype), np.empty(N, stored.dtype)
+    if not LOSSES.rows((stored, False), N, C, losses, top, log_sum, input, shares.classes):
+        return NotImplemented
+    loss = shares.reduced(stored, losses, reduction)
+    return NotImplemented if loss is None else (loss, shares.total(stored), top, log_sum)
 
 
 def fused_cross_entropy_grad(
@@ -206,17 +241,23 @@ def fused_cross_entropy_grad(
     top: Array,
     log_sum: Array,
 ) -> Any:
+    given = (grad, input, target, weight, ignore_index, label_smoothing, reduction, total_weight, top, log_sum)
+    if input.ndim > 2 and input.size:
+        return _of_places_grad(*given)
     stored = _suits(input, target, weight, ignore_index, label_smoothing)
-    if stored is None or suitable(top, log_sum) is not stored or grad.dtype != stored.dtype:
+    if stored is None:
+        return _weighed_grad(*given)
+    if suitable(top, log_sum) is not stored or grad.dtype != stored.dtype:
         return NotImplemented
     N, C = input.shape
     if not grad.ndim and _little(input, reduction, label_smoothing):
         out, flag = np.empty(input.shape, stored.dtype), np.empty((), np.int64)
         one = grad.item() / N if reduction == "mean" else grad.item()
         done = GRADIENT_OF_MEAN.run((stored,), 1, 1, C, out, input, top, log_sum, one, target, flag, N)
-        return out if done and not flag.item() else NotImplemented
+        if not done or not flag.item():
+            return out if done else NotImplemented
     if not _classes(target, C):
-        return NotImplemented
+        return _weighed_grad(*given)
     share = np.empty(N, stored.dtype)
     share[...] = grad / stored.dtype.type(N) if reduction == "mean" else grad
     out = empty(input.shape, stored)
@@ -226,6 +267,44 @@ def fused_cross_entropy_grad(
     if label_smoothing:
         share *= stored.dtype.type(1 - label_smoothing)
     return out if AT_TARGETS.run((stored,), N, 1 << 20, out, target, share, C) else NotImplemented
+
+
+def _of_places_grad(grad: Array, input: Array, target: Array, weight: Array | None, *others: Any) -> Any:
+    if target.shape != input.shape[:1] + input.shape[2:] or input.shape[1] < FEWEST:
+        return NotImplemented
+    *options, top, log_sum = others
+    places, tops, sums = (in_one_piece(a).reshape(-1) for a in (target, top, log_sum))
+    grad = in_one_piece(grad).reshape(-1) if grad.ndim else grad
+    given: tuple[Any, ...] = (grad, _rows(input), places, weight, *options, tops, sums)
+    made = fused_cross_entropy_grad(*given)
+    if made is NotImplemented:
+        return NotImplemented
+    return in_one_piece(np.moveaxis(made.reshape(*target.shape, -1), -1, 1))
+
+
+def _weighed_grad(
+    grad: Array,
+    input: Array,
+    target: Array,
+    weight: Array | None,
+    ignore_index: int,
+    label_smoothing: float,
+    reduction: str,
+    total_weight: Array,
+    top: Array,
+    log_sum: Array,
+) -> Any:
+    stored = None if label_smoothing else fits(input, target, weight)
+    if stored is None or suitable(top, log_sum) is not stored or {grad.dtype, total_weight.dtype} != {stored.dtype}:
+        return NotImplemented
+    N, C = input.shape
+    shares = shares_of(stored, target, weight, ignore_index, C)
+    if shares is None:
+        return NotImplemented
+    share, out = shares.of_gradient(stored, grad, total_weight, reduction), empty(input.shape, stored)
+    if not GRADIENT.rows((stored, False, False), N, C, out, input, top, log_sum, share):
+        return NotImplemented
+    return out if AT_CLASSES.run((stored, True), N, 1 << 20, out, shares.classes, share, C) else NotImplemented
 
 
 # The words of the gates, as native/losses.ll reads them.
@@ -251,7 +330,7 @@ def _gate(name: str, serve: Any, arguments: int, program: Compiled) -> None:
         return gated(in_float32(made), arguments, LEAST, HALVES)(made)
 
     ACCELERATED[name] = serve
-    kernel(getattr(op, name), device="cpu", wrap=True, note="floats (N, C), every target a class, nothing special")(wrapped)
+    kernel(getattr(op, name), device="cpu", wrap=True, note="floats")(wrapped)
 
 
 _gate("fused_cross_entropy", fused_cross_entropy, 6, MEAN)

@@ -8,13 +8,14 @@ import numpy as np
 
 from tenfold.llvm.kernels.attaching import chosen
 from tenfold.llvm.kernels.loss import _classes, _convert, _suits
+from tenfold.llvm.kernels.weighed_classes import likelihood, likelihood_grad
 from tenfold.llvm.products import HEAD
 from tenfold.llvm.programs import Compiled, empty
 from tenfold.llvm.storage import Stored
 from tenfold.llvm.writer import Function
 
 Array = np.ndarray[Any, Any]
-NOTE = "floats (N, C), every target a class, no weights"
+NOTE = "floats (N, C)"
 
 
 def _picked(stored: Stored) -> str:
@@ -48,10 +49,12 @@ PICKED = Compiled("nll_loss", _picked, vectors=True)
 def fused_nll_loss(input: Array, target: Array, weight: Array | None, ignore_index: int, reduction: str) -> Any:
     stored = _suits(input, target, weight, ignore_index, 0.0)
     if stored is None or reduction == "none":
-        return NotImplemented
+        return likelihood(input, target, weight, ignore_index, reduction)
     (N, C), loss, flag = input.shape, np.empty((), input.dtype), np.empty((), np.int64)
     done = PICKED.run((stored,), 1, 1, input, target, loss, flag, N, C, N if reduction == "mean" else 1)
-    return (loss, np.asarray(N, input.dtype)) if done and not flag.item() else NotImplemented
+    if done and flag.item():
+        return likelihood(input, target, weight, ignore_index, reduction)
+    return (loss, np.asarray(N, input.dtype)) if done else NotImplemented
 
 
 def fused_nll_loss_grad(
@@ -59,7 +62,7 @@ def fused_nll_loss_grad(
 ) -> Any:
     stored = _suits(input, target, weight, ignore_index, 0.0)
     if stored is None or reduction == "none" or grad.ndim or grad.dtype != input.dtype or not _classes(target, input.shape[1]):
-        return NotImplemented
+        return likelihood_grad(grad, input, target, weight, ignore_index, reduction, total_weight)
     N, C = input.shape
     out = empty(input.shape, stored)
     out.fill(0)

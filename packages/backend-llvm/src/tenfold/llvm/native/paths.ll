@@ -7,7 +7,7 @@
 ; not get, 5 a tensor or None, 6 a list of tensors, 7 an int, 8 a bool, 9 a float or int; 16 more where None will do, too), at 16
 ; their defaults, at 24 their names; 32 is writing.ll's,
 ; views.ll's and scattering.ll's, as are those behind it; 36 is the function of the form in place that `inplace=True` asks for, 37 and
-; 38 are mixing.ll's.
+; 38 are mixing.ll's, 39 and 40 multiples.ll's.
 
 @p_Tensor = global ptr null
 @p_Parameter = global ptr null
@@ -779,9 +779,15 @@ recording:
 slow:
   %mixed = call ptr @mixed_call(ptr %words, ptr %args, i64 %nargsf, ptr %names)
   %unmixed = icmp eq ptr %mixed, null
-  br i1 %unmixed, label %ordinarily, label %agreed
+  br i1 %unmixed, label %with_multiple, label %agreed
 agreed:
   ret ptr %mixed
+with_multiple:
+  %summed = call ptr @multiple_call(ptr %words, ptr %args, i64 %nargsf, ptr %names)
+  %no_sum = icmp eq ptr %summed, null
+  br i1 %no_sum, label %ordinarily, label %summed_it
+summed_it:
+  ret ptr %summed
 ordinarily:
   %ordinary = load ptr, ptr @p_ordinary
   %usual_way = call ptr %ordinary(ptr %function, ptr %args, i64 %nargsf, ptr %names)

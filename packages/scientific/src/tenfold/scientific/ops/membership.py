@@ -5,12 +5,17 @@ from __future__ import annotations
 from math import prod
 from typing import Any
 
+import numpy as np
+
 from tenfold.dispatch.operators import Number, composite, op
+from tenfold.dispatch.runtime import STATE
 from tenfold.ops.reduction.ordering import existing, searchsorted, unique_parts, wanted
 from tenfold.scientific.ops.outs import require_dtype
-from tenfold.tensor.tensor import Tensor
+from tenfold.tensor.tensor import Tensor, wrap
 from tenfold.types.dtypes import int32, int64, type_name
 from tenfold.types.promotion import promote_types
+
+_FEW = 8  # elements that are compared one by one
 
 
 @composite("membership", method=None, out="bool", nondifferentiable="its result is bool")
@@ -29,12 +34,24 @@ def isin(elements: Any, test_elements: Any, *, assume_unique: bool = False, inve
     for given in (x.dtype, known.dtype):
         if given.category in (0, 3):
             raise RuntimeError(f"Unsupported input type encountered for isin(): {type_name(given)}")
-    x, known = x.to(common), known.to(common).reshape(-1).sort().values
+    x, known = x.to(common), known.to(common).reshape(-1)
+    if 0 < known.numel() <= _FEW and type(x._array) is type(known._array) is np.ndarray and not STATE.transforms:
+        return _compared(x, known, invert)
+    known = known.sort().values
     if not known.numel():
         return op.full(x.shape, invert, device=x.device)
     places = op.searchsorted(known, x.contiguous()).clamp_max(known.numel() - 1)
     found: Any = op.eq(op.index(known, [places]), x)
     return found.logical_not() if invert else found
+
+
+def _compared(x: Tensor, known: Tensor, invert: bool) -> Tensor:
+    """The same for few elements at hand: each is compared with all, which takes less time than putting them in order."""
+    first, *others = known._array
+    found = np.asarray(np.equal(x._array, first))
+    for one in others:
+        np.logical_or(found, np.equal(x._array, one), out=found)
+    return wrap(np.logical_not(found, out=found) if invert else found, x._key)
 
 
 @composite("membership", method=None, nondifferentiable="its result is a position")

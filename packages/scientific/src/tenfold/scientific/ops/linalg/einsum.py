@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 from tenfold.dispatch.operators import composite
 from tenfold.dispatch.overrides import handle_torch_function, has_torch_function
 from tenfold.ops.view.forms import tensors_of
+from tenfold.scientific.ops.linalg.einsum_steps import Steps, steps_of
 from tenfold.tensor.tensor import Tensor
 from tenfold.types.dtypes import int64
 
@@ -53,6 +54,8 @@ def einsum(equation: Any, operands: Ints = ()) -> Tensor:
     plan = _plan(equation, *(tuple(t.shape) for t in tensors)) if len(tensors) == 2 and isinstance(equation, str) else None
     if plan is not None and tensors[0].dtype is tensors[1].dtype:
         return plan(*tensors)
+    if isinstance(equation, str) and tensors[0].dtype.category > 1 and len({t.dtype for t in tensors}) == 1:
+        return _steps(equation, *(tuple(t.shape) for t in tensors))(tensors)
     inputs, output = _expanded([t.dim() for t in tensors], inputs, output)
     return _contract([_without_repeats(t, s, i) for i, (t, s) in enumerate(zip(tensors, inputs))], output)
 
@@ -145,6 +148,16 @@ def _name(subscript: int) -> str:
 
 
 # Carrying it out
+
+
+@lru_cache(maxsize=4096)
+def _steps(equation: str, *shapes: tuple[int, ...]) -> Steps:
+    """The steps for operands of one floating dtype, where `_plan` has none."""
+    inputs, output = _expanded([len(shape) for shape in shapes], *_parsed(equation))
+    return steps_of(
+        shapes,
+        lambda operands: _contract([_without_repeats(t, s, i) for i, (t, s) in enumerate(zip(operands, inputs))], output),
+    )
 
 
 class _Plan(NamedTuple):
