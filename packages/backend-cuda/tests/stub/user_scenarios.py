@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import ctypes
 import pickle
+import sys
+import types
 
 import pytest
 import stub
@@ -250,3 +252,21 @@ def case_nothing_is_timed_while_a_graph_is_recorded():
         x.exp()
     assert [e.name for e in prof.events()] == ["exp"]
     assert all(e.device_us is None for e in prof.events())
+
+
+def case_a_gpu_is_looked_up_where_it_is_plugged_in():
+    class Library(types.ModuleType):
+        def nvmlInit(self):
+            pass
+
+        def nvmlDeviceGetHandleByPciBusId(self, place):
+            return place
+
+        def nvmlDeviceGetTemperature(self, handle, sensor):
+            return int(handle.split(":")[1], 16)
+
+    sys.modules["pynvml"] = Library("pynvml")
+    try:
+        assert [cuda.temperature(), cuda.temperature("cuda:1")] == [7, 6]
+    finally:
+        del sys.modules["pynvml"]
