@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+from types import SimpleNamespace
 
 import stub
 from scenarios import DEVICE, array
@@ -110,3 +111,28 @@ def case_transforms_take_turns_between_streams():
         assert len(waits(first)) == 1
     finally:
         cupy.fft.fft = real
+
+
+def case_a_graph_keeps_the_plans_of_its_transforms():
+    import cupy
+
+    plans, made = cupy.fft.config.get_plan_cache(), []
+
+    def transform(x, **options):
+        made.append(SimpleNamespace(gpus=None, work_area=None))
+        plans[(len(made),)] = made[-1]
+        return x + x
+
+    x = array(64).to(tenfold.complex64)
+    real, cupy.fft.fft = cupy.fft.fft, transform
+    try:
+        tenfold.fft.fft(x)
+        graph = cuda.CUDAGraph()
+        with cuda.graph(graph):
+            y = tenfold.fft.fft(x)
+        assert y.shape == x.shape
+        assert [any(x is plan for x in graph._capture.held) for plan in made] == [False, True]
+        assert not [node for _, node in plans if node.plan is made[1]]  # which others would work in while the graph does
+    finally:
+        cupy.fft.fft = real
+        plans.clear()

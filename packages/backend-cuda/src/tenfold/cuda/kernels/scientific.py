@@ -7,9 +7,8 @@ from collections.abc import Callable
 from functools import wraps
 from typing import Any
 
-from tenfold.cuda import runtime
+from tenfold.cuda import capturing, runtime
 from tenfold.cuda.attaching import kernel
-from tenfold.cuda.capturing import CAPTURES
 from tenfold.cuda.runtime import xp
 from tenfold.dispatch.operators import op
 
@@ -36,8 +35,10 @@ def in_turn(transform: Callable[..., Any]) -> Callable[..., Any]:
 
     @wraps(transform)
     def call(*arguments: Any) -> Any:
-        if runtime.is_replaced() or CAPTURES:
+        if runtime.is_replaced():
             return transform(*arguments)
+        if capturing.CAPTURES and capturing.current() is not None:
+            return _recorded(transform, arguments)
         cuda = runtime.current().module.cuda
         index, stream = cuda.runtime.getDevice(), cuda.get_current_stream()
         last, mark = _LAST.marks.get(index, (stream.ptr, None))
@@ -51,6 +52,17 @@ def in_turn(transform: Callable[..., Any]) -> Callable[..., Any]:
         return found
 
     return call
+
+
+def _recorded(transform: Callable[..., Any], arguments: Any) -> Any:
+    """The transform into a graph, by plans of the graph's own, which it keeps: CuPy gives a plan up for later ones."""
+    plans = runtime.current().module.fft.config.get_plan_cache()
+    plans.clear()
+    try:
+        return transform(*arguments)
+    finally:
+        capturing.hold(*[node.plan for _, node in plans])
+        plans.clear()
 
 
 @kernel(op.complex_transform, device="cuda")
