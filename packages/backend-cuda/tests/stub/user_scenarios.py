@@ -270,3 +270,11 @@ def case_a_gpu_is_looked_up_where_it_is_plugged_in():
         assert [cuda.temperature(), cuda.temperature("cuda:1")] == [7, 6]
     finally:
         del sys.modules["pynvml"]
+
+
+def case_every_gpu_gets_back_what_no_tensor_uses():
+    x, y = tenfold.empty(1 << 22, device=DEVICE), tenfold.empty(1 << 22, device="cuda:1")
+    del x, y
+    assert min(cuda.memory_reserved(0), cuda.memory_reserved(1)) >= 1 << 24
+    cuda.empty_cache()
+    assert max(cuda.memory_reserved(0), cuda.memory_reserved(1)) < 1 << 24
