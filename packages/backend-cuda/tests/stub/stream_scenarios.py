@@ -1,8 +1,11 @@
 """Scenarios of streams: what is ordered behind what, and on which GPU, where a program has several."""
 
+# ruff: noqa: B023 - calls are made inside the loops
+
 from __future__ import annotations
 
 import gc
+import warnings
 from types import SimpleNamespace
 
 import stub
@@ -136,3 +139,39 @@ def case_a_graph_keeps_the_plans_of_its_transforms():
     finally:
         cupy.fft.fft = real
         plans.clear()
+
+
+def unwritten(size, dtype):
+    """Memory that nobody has written, filled all the same."""
+    tenfold.use_deterministic_algorithms(True)
+    try:
+        return tenfold.empty(size, dtype=dtype, device="cuda:1")
+    finally:
+        tenfold.use_deterministic_algorithms(False)
+
+
+def case_writes_are_done_on_the_gpu_that_is_written_to():
+    def on_the_other(*shape, dtype):
+        return array(*shape, device="cuda:1", dtype=dtype)
+
+    for dtype in (tenfold.complex64, tenfold.float32, tenfold.float8_e4m3fn):
+        x, y, other = on_the_other(4, 4, dtype=dtype), on_the_other(4, 4, dtype=dtype), array(4, 4, dtype=dtype)
+        calls = [
+            lambda: x.copy_(y), lambda: x.copy_(other), lambda: x.copy_(y.T), lambda: x.copy_(on_the_other(4, dtype=tenfold.float32)),
+            x.clone, x.T.clone, x.T.contiguous, lambda: x.cpu(), lambda: x.copy_(tenfold.ones(4, 4)),
+        ]  # fmt: skip
+        if dtype is not tenfold.float8_e4m3fn:
+            calls += [
+                lambda: x[1:].zero_(),
+                lambda: x.T.fill_(2.0),
+                lambda: x.__setitem__(0, 3.0),
+                lambda: x.add_(y),
+                lambda: x.T * y,
+            ]
+        calls += [lambda: tenfold.mul(x, x, out=y.T)] if dtype is tenfold.complex64 else []
+        calls += [lambda: unwritten(3, dtype), lambda: x.clone().untyped_storage().copy_(y.untyped_storage())]
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            for k, call in enumerate(calls):
+                work = stub.work(call)
+                assert work.devices <= {1}, (dtype, k, work)
