@@ -157,7 +157,8 @@ def case_writes_are_done_on_the_gpu_that_is_written_to():
     for dtype in (tenfold.complex64, tenfold.float32, tenfold.float8_e4m3fn):
         x, y, other = on_the_other(4, 4, dtype=dtype), on_the_other(4, 4, dtype=dtype), array(4, 4, dtype=dtype)
         calls = [
-            lambda: x.copy_(y), lambda: x.copy_(other), lambda: x.copy_(y.T), lambda: x.copy_(on_the_other(4, dtype=tenfold.float32)),
+            lambda: x.copy_(y), lambda: x.copy_(other), lambda: x.copy_(y.T),
+            lambda: x.copy_(on_the_other(4, dtype=tenfold.float32)),
             x.clone, x.T.clone, x.T.contiguous, lambda: x.cpu(), lambda: x.copy_(tenfold.ones(4, 4)),
         ]  # fmt: skip
         if dtype is not tenfold.float8_e4m3fn:
