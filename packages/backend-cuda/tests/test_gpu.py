@@ -5,6 +5,9 @@ The other tests of this folder run on the GPU too where there is one.
 
 from __future__ import annotations
 
+import subprocess
+import sys
+
 import numpy as np
 import pytest
 
@@ -137,3 +140,119 @@ def test_tritons_own_launch():
     out = tenfold.empty_like(x)
     double[(4,)](out, x, 1000, BLOCK=256)
     assert out.equal(x * 2)
+
+
+def test_more_elements_than_32_bits_count():
+    n = 2**31 + 4099
+    x = tenfold.zeros(n, dtype=tenfold.int8, device="cuda")
+    x[2**31], x[-1] = 2, 3
+    assert [x.sum().item(), x.argmax().item(), (x + x)[-1].item(), (x != 0).sum().item()] == [5, n - 1, 6, 2]
+    assert x[tenfold.tensor([2**31, n - 1], device="cuda")].tolist() == [2, 3]
+    assert tenfold.cat([x[-3:], x])[-1].item() == 3
+    assert x.flip(0)[0].item() == 3
+    del x
+    rows = tenfold.zeros(2**15 + 3, 2**16, dtype=tenfold.float16, device="cuda")
+    rows[-1, -1] = 1
+    assert rows.softmax(1)[-1].float().sum().item() == pytest.approx(1, rel=1e-2)
+    assert rows.t().contiguous()[-1, -1].item() == rows[:, 1:].clone()[-1, -1].item() == 1
+    assert rows.sum(0)[-1].item() == rows.sum(1)[-1].item() == rows.amax(0)[-1].item() == 1
+
+
+def busy(stream):
+    """Give a stream work for some milliseconds, so that what is given to it next comes late."""
+    with cuda.stream(stream):
+        a = tenfold.ones(4096, 4096, device="cuda")
+        for _ in range(10):
+            a = a @ a * 1e-4
+    return a
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda x: tenfold.nn.functional.interpolate(x[None, None], scale_factor=1.5, mode="bilinear"),
+        lambda x: x.to(tenfold.float8_e4m3fn).float(),
+        lambda x: tenfold.fft.fft(x).abs(),
+        lambda x: x.sum(),
+        lambda x: x.cumsum(0),
+    ],
+    ids=["interpolate", "float8", "fft", "sum", "cumsum"],
+)
+def test_streams_do_not_use_what_another_one_has_not_made_yet(call):
+    x = tenfold.randn(311, 517)
+    there, expected = x.cuda(), call(x)
+    cuda.synchronize()
+    streams = [cuda.Stream() for _ in range(3)]
+    held = [busy(stream) for stream in streams[:2]]
+    found = []
+    for stream in [*streams, *streams]:
+        with cuda.stream(stream):
+            found.append(call(there))
+    cuda.synchronize()
+    for got in found:
+        close(got, expected, rtol=1e-4)
+    assert held
+
+
+@pytest.mark.skipif(availability.probe()[0] < 2, reason="needs two GPUs")
+def test_a_copy_to_another_gpu_is_done_before_what_comes_next():
+    for _ in range(20):
+        x, y = tenfold.ones(1 << 24, device="cuda:0"), tenfold.ones(4096, 4096, device="cuda:1")
+        y = y @ y  # the copy waits for it
+        there, turned = x.to("cuda:1"), x.view(4096, 4096)[:, :64].t().to("cuda:1")
+        x.mul_(2)  # which waits for the copy
+        assert there.sum().item() == 1 << 24
+        assert turned.sum().item() == 4096 * 64
+
+
+@pytest.mark.parametrize("dtype", [tenfold.float32, tenfold.float64, tenfold.bfloat16], ids=str)
+def test_draws_are_within_their_laws(dtype):
+    x = tenfold.empty(1 << 26, dtype=dtype, device="cuda")
+    assert x.normal_().isfinite().all()
+    assert abs(x.double().mean().item()) < 1e-3
+    assert x.exponential_().isfinite().all()
+    assert (x >= 0).all()
+    assert x.cauchy_().isnan().logical_not().all()
+    assert x.log_normal_().isfinite().all()
+    assert ((x.uniform_() >= 0) & (x < 1)).all()
+    assert (x.geometric_(0.3) >= 1).all()
+
+
+def test_a_replayed_graph_counts_and_draws_anew():
+    x = tenfold.randn(1 << 22, device="cuda")
+    work = lambda: (x.sum(), tenfold.nn.functional.dropout(x, 0.5), x @ x)  # noqa: E731
+    side, graph = cuda.Stream(), cuda.CUDAGraph()
+    side.wait_stream(cuda.current_stream())
+    with cuda.stream(side):
+        work()
+    cuda.current_stream().wait_stream(side)
+    with cuda.graph(graph):
+        total, dropped, product = work()
+    seen = []
+    for k in range(3):
+        x.fill_(k + 1.0)
+        graph.replay()
+        assert total.item() == (k + 1) << 22
+        assert product.item() == pytest.approx((k + 1) ** 2 << 22)
+        kept = dropped != 0
+        assert kept.double().mean().item() == pytest.approx(0.5, abs=1e-2)
+        seen.append(kept.clone())
+    assert not seen[0].equal(seen[1])
+
+
+def test_what_fails_leaves_the_gpu_as_it_was():
+    with pytest.raises(cuda.OutOfMemoryError):
+        tenfold.empty(1 << 45, device="cuda")
+    x = tenfold.arange(10, device="cuda")
+    with pytest.raises(RuntimeError, match="out of bounds"):
+        x[tenfold.tensor([12], device="cuda")].tolist()
+    assert (x + 1).sum().item() == 55
+
+
+def test_a_process_ends_without_a_word():
+    text = (
+        "import tenfold; s = tenfold.cuda.Stream(); x = tenfold.ones(64, 64, device='cuda'); x.record_stream(s); "
+        "kept = [(x @ x).sum(), x.pin_memory() if x.device.type == 'cpu' else x.cpu().pin_memory().cuda(non_blocking=True)]"
+    )
+    ran = subprocess.run([sys.executable, "-c", text], capture_output=True, text=True, timeout=120, check=False)
+    assert (ran.returncode, ran.stderr) == (0, "")

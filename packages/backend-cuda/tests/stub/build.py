@@ -22,7 +22,7 @@ ALLOCATE = (
     "if (p) memset(p, 0, n); else used_up(); return (intptr_t)p;"
 )
 RELEASE = "free((void *)a0); Py_RETURN_NONE;"
-COPY = "count.copy[a3]++; memcpy((void *)a0, (void *)a1, a2); Py_RETURN_NONE;"
+COPY = "count.copy[a3]++; %smemcpy((void *)a0, (void *)a1, a2); Py_RETURN_NONE;"
 PEER = "count.copy[4]++; memcpy((void *)a0, (void *)a2, a4); Py_RETURN_NONE;"
 SET = "count.memset++; memset((void *)a0, a1, a2); Py_RETURN_NONE;"
 WAIT = "count.sync++; Py_RETURN_NONE;"
@@ -44,16 +44,20 @@ BODIES = {
     "driverGetVersion": "return 13000;", "runtimeGetVersion": "return 13000;", "_getCUDAMajorVersion": "return 13;",
     "malloc": ALLOCATE, "mallocAsync": ALLOCATE, "mallocManaged": ALLOCATE, "hostAlloc": ALLOCATE,
     "free": RELEASE, "freeHost": RELEASE, "freeAsync": RELEASE,
-    "memcpy": "count.sync++; " + COPY, "memcpyAsync": COPY, "memcpyPeer": "count.sync++; " + PEER, "memcpyPeerAsync": PEER,
+    "memcpy": "count.sync++; " + COPY % "", "memcpyAsync": COPY % "turn(2, a4, 0); ",
+    "memcpyPeer": "count.sync++; " + PEER, "memcpyPeerAsync": PEER,
     "memset": SET, "memsetAsync": SET,
     "deviceSynchronize": f"if (capturing) {{ {UNSUPPORTED} }} {WAIT}", "eventSynchronize": WAIT,
-    "streamSynchronize": f"if (capturing && capturing == a0) {{ {UNSUPPORTED} }} {WAIT}",
+    "streamSynchronize": f"turn(3, a0, 0); if (capturing && capturing == a0) {{ {UNSUPPORTED} }} {WAIT}",
+    "eventRecord": "turn(0, a1, a0); Py_RETURN_NONE;", "streamWaitEvent": "turn(1, a0, a1); Py_RETURN_NONE;",
+    "streamDestroy": "turn(5, a0, 0); Py_RETURN_NONE;",
     "streamBeginCapture": "capturing = a0; Py_RETURN_NONE;", "streamIsCapturing": "return capturing && capturing == a0;",
     "streamEndCapture": "capturing = 0; return handle += 16;", "graphLaunch": "count.graph++; Py_RETURN_NONE;",
     "memGetInfo": 'return Py_BuildValue("nn", (Py_ssize_t)79000000000, (Py_ssize_t)CAPACITY);',
     "eventElapsedTime": "return 1.0f;", "getDeviceProperties": PROPERTIES, "pointerGetMemoryType": "return 2;",
-    "streamGetPriority": "return -1;",
-    "deviceCanAccessPeer": "return 1;", "eventQuery": "return PyLong_FromLong(0);", "streamQuery": "return PyLong_FromLong(0);",
+    "streamGetPriority": "return -1;", "deviceGetPCIBusId": 'return PyUnicode_FromFormat("0000:%02x:00.0", 7 - a0);',
+    "deviceCanAccessPeer": "return 1;", "eventQuery": "return PyLong_FromLong(0);",
+    "streamQuery": "turn(4, a0, 0); return PyLong_FromLong(0);",
 }  # fmt: skip
 HANDLES = ("streamCreate", "streamCreateWithFlags", "streamCreateWithPriority", "eventCreate", "eventCreateWithFlags",
            "graphInstantiate", "streamEndCapture", "memPoolCreate", "deviceGetDefaultMemPool", "deviceGetMemPool")  # fmt: skip
@@ -80,6 +84,13 @@ static intptr_t handle = 0x1000;
 static intptr_t capturing;
 static struct { long malloc, memset, sync, graph, copy[8]; } count;
 static int device_now(void) { return current; }
+/* Marks, waits and copies in the order in which they were given, each with the device that was current then. */
+static struct { int what, device; intptr_t stream, event; } turns[1 << 14];
+static long turned;
+static void turn(int what, intptr_t stream, intptr_t event) {
+  long i = turned++ % (1 << 14);
+  turns[i].what = what, turns[i].device = current, turns[i].stream = stream, turns[i].event = event;
+}
 static const size_t CAPACITY = 80000000000;
 /* The error that CuPy's pool knows as used up memory. */
 static void used_up(void) {
@@ -102,7 +113,19 @@ static PyObject *counts(PyObject *self, PyObject *none) {
   memset(&count, 0, sizeof count);
   return d;
 }
-static PyMethodDef methods[] = {%s {"counts", counts, METH_NOARGS, ""}, {"capi", capi, METH_NOARGS, ""}, {0}};
+static PyObject *order(PyObject *self, PyObject *none) {
+  PyObject *found = PyList_New(0);
+  for (long i = 0; i < turned && i < 1 << 14; i++) {
+    PyObject *one = Py_BuildValue("(i,i,n,n)", turns[i].what, turns[i].device, (Py_ssize_t)turns[i].stream,
+                                  (Py_ssize_t)turns[i].event);
+    PyList_Append(found, one);
+    Py_DECREF(one);
+  }
+  turned = 0;
+  return found;
+}
+static PyMethodDef methods[] = {%s {"order", order, METH_NOARGS, ""},
+                                {"counts", counts, METH_NOARGS, ""}, {"capi", capi, METH_NOARGS, ""}, {0}};
 static struct PyModuleDef module = {PyModuleDef_HEAD_INIT, "stub_runtime", "", -1, methods};
 PyMODINIT_FUNC PyInit_stub_runtime(void) {
   stub_device_function(device_now);

@@ -69,3 +69,29 @@ def case_regular_numbers_are_one_launch():
         assert names(call) == ["ranges"]
     for dtype in (tenfold.float32, tenfold.bfloat16, tenfold.bool):
         assert names(lambda: tenfold.eye(10, dtype=dtype, device=DEVICE)) == ["identity"]  # noqa: B023
+
+
+def case_memory_that_nobody_wrote_is_filled_where_all_is_to_be_deterministic():
+    tenfold.use_deterministic_algorithms(True)
+    try:
+        for dtype in (
+            tenfold.float32, tenfold.float16, tenfold.bfloat16, tenfold.float64, tenfold.int64, tenfold.uint8, tenfold.bool,
+            tenfold.complex64, tenfold.complex128, tenfold.float8_e4m3fn,
+        ):  # fmt: skip
+            assert tenfold.empty(3, 5, dtype=dtype, device=DEVICE).shape == (3, 5), dtype
+            assert tenfold.empty_like(array(4, dtype=dtype), device="cuda:1").device.index == 1
+        work = quiet(stub.settled(lambda: tenfold.empty(64, 64, device=DEVICE)))
+        assert "cast_f_lp0_" in work.names
+        assert array(2).resize_(5).shape == (5,)
+        x, i = array(3, 8), tenfold.zeros(2, dtype=tenfold.int64, device=DEVICE)
+        assert x.index_add_(0, i, array(2, 8)).shape == (3, 8)
+        assert tenfold.zeros(4, device=DEVICE).scatter_add_(0, i, array(2)).shape == (4,)
+        assert F.embedding(i, array(3, 8).requires_grad_()).sum().backward() is None
+        assert x.cumsum(0).shape == (3, 8)
+        x[tenfold.tensor([0, 1], device=DEVICE)] = 2.0
+        F.max_pool2d(array(1, 1, 4, 4).requires_grad_(), 2).sum().backward()
+        F.interpolate(array(1, 1, 4, 4).requires_grad_(), scale_factor=2, mode="bilinear").sum().backward()
+        F.conv2d(array(1, 3, 8, 8).requires_grad_(), array(4, 3, 3, 3).requires_grad_()).sum().backward()
+        F.cross_entropy(array(4, 8).requires_grad_(), tenfold.zeros(4, dtype=tenfold.int64, device=DEVICE)).backward()
+    finally:
+        tenfold.use_deterministic_algorithms(False)

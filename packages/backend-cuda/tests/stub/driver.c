@@ -41,6 +41,7 @@ int cuDeviceGetAttribute(int *value, int attribute, int device) {
 }
 int cuDevicePrimaryCtxRetain(void **context, int device) { *context = (void *)0x77; return 0; }
 int cuDevicePrimaryCtxRelease_v2(int device) { return 0; }
+int cuDevicePrimaryCtxGetState(int device, unsigned *flags, int *active) { *flags = 0, *active = 1; return 0; }
 int cuCtxGetLimit(size_t *value, int limit) { *value = 0; return 0; }
 int cuCtxSetLimit(int limit, size_t value) { return 0; }
 int cuPointerGetAttribute(void *value, int attribute, uint64_t pointer) { *(uint64_t *)value = pointer; return 0; }

@@ -111,6 +111,23 @@ def work(function: Callable[[], Any]) -> Work:
     return Work(launches, products() - before, Counter({k: v for k, v in _state["runtime"].counts().items() if v}) + _sorts)
 
 
+class Turn(NamedTuple):
+    """A mark in a stream, a wait for one, a copy, or a question to a stream, with the device that was current."""
+
+    what: str
+    device: int
+    stream: int
+    event: int
+
+
+def turns(function: Callable[[], Any]) -> list[Turn]:
+    """Run a function; what it gave streams to do besides kernels, in its order."""
+    names = ("record", "wait", "copy", "synchronize", "query", "destroy")
+    _state["runtime"].order()
+    function()
+    return [Turn(names[what], *rest) for what, *rest in _state["runtime"].order()]
+
+
 def settled(function: Callable[[], Any]) -> Work:
     """`work` of a call whose kernels are compiled and loaded: a played one, which does what those before it did."""
     function()

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import ctypes
 import pickle
+import sys
+import types
 
 import pytest
 import stub
@@ -250,3 +252,29 @@ def case_nothing_is_timed_while_a_graph_is_recorded():
         x.exp()
     assert [e.name for e in prof.events()] == ["exp"]
     assert all(e.device_us is None for e in prof.events())
+
+
+def case_a_gpu_is_looked_up_where_it_is_plugged_in():
+    class Library(types.ModuleType):
+        def nvmlInit(self):
+            pass
+
+        def nvmlDeviceGetHandleByPciBusId(self, place):
+            return place
+
+        def nvmlDeviceGetTemperature(self, handle, sensor):
+            return int(handle.split(":")[1], 16)
+
+    sys.modules["pynvml"] = Library("pynvml")
+    try:
+        assert [cuda.temperature(), cuda.temperature("cuda:1")] == [7, 6]
+    finally:
+        del sys.modules["pynvml"]
+
+
+def case_every_gpu_gets_back_what_no_tensor_uses():
+    x, y = tenfold.empty(1 << 22, device=DEVICE), tenfold.empty(1 << 22, device="cuda:1")
+    del x, y
+    assert min(cuda.memory_reserved(0), cuda.memory_reserved(1)) >= 1 << 24
+    cuda.empty_cache()
+    assert max(cuda.memory_reserved(0), cuda.memory_reserved(1)) < 1 << 24

@@ -122,9 +122,12 @@ class CudaBackend(Backend):
         return array, self.index_of(array)
 
     def write(self, destination: Any, source: Any) -> None:
-        from tenfold.cuda.kernels.conversion import write  # kernels load with the first copy
+        from tenfold.cuda.kernels.conversion import write_there  # kernels load with the first copy
 
-        write(destination, source)
+        now = runtime.current()
+        if isinstance(source, np.ndarray) and not runtime.is_replaced():  # such as what memory that nobody wrote is filled with
+            source = now.from_host(source, now.index_of(destination))
+        write_there(destination, source)
 
     def memory(self, array: Any) -> tuple[Any, int, int]:
         return runtime.current().memory(array)

@@ -76,10 +76,16 @@ def _memory(cupy: Any) -> Any:
     return cupy.cuda.MemoryPool()
 
 
-def constant(now: Any, array: Any, index: int) -> Any:
-    """A NumPy array on a GPU for the use of kernels, also inside a capture: copied at once, on a stream of its own, not recorded.
+def place(now: Any, index: int) -> tuple[int, int]:
+    """What constants are kept by: a GPU and its current stream. Another stream would not wait for the copy to be done."""
+    return index, now.stream_pointer(index)
 
-    Arrays that come back from a cache are to be given to `hold`.
+
+def constant(now: Any, array: Any, index: int) -> Any:
+    """A NumPy array on a GPU for the use of kernels, in the order of the current stream; inside a capture it is copied at once,
+    on a stream of its own, not recorded.
+
+    Who keeps it for later calls keeps it by the stream, too (`place`), and gives it to `hold` with each of them.
     """
     capture, cupy = current() if CAPTURES else None, now.module
     if cupy is np:  # in the interpreter

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import ctypes
 import os
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -51,6 +52,14 @@ def index_of(device: Any) -> int:
     if not 0 <= device < now.device_count():
         raise AssertionError(f"Invalid device id: {device}; there are {now.device_count()} CUDA device(s)")
     return int(device)
+
+
+def in_use() -> list[int]:
+    """The GPUs that this process has a context on: to ask another one for anything would make one, which takes its memory."""
+    state = ctypes.CDLL(availability.DRIVER).cuDevicePrimaryCtxGetState
+    flags, active = ctypes.c_uint(), ctypes.c_int()
+    asked = [(index, state(index, ctypes.byref(flags), ctypes.byref(active)), active.value) for index in range(device_count())]
+    return [index for index, failed, has in asked if has and not failed]
 
 
 def current_device() -> int:

@@ -89,9 +89,10 @@ class Event:
 
     def wait(self, stream: Stream | None = None) -> None:
         """Let a stream (None: the current one) wait for the mark before its further work."""
-        queue = _queue(stream)[1]
+        index, queue = _queue(stream)
         if queue is not None and self._event is not None:
-            queue.wait_event(self._event)
+            with runtime.current().module.cuda.Device(index):  # every GPU has a default stream of the handle 0
+                queue.wait_event(self._event)
 
     def elapsed_time(self, end_event: Event) -> float:
         """Milliseconds from this mark to `end_event`, both recorded and done.

@@ -12,6 +12,7 @@ from typing import Any
 
 from tenfold.cuda import runtime
 from tenfold.cuda.capturing import CAPTURES
+from tenfold.cuda.kernels import recycling
 from tenfold.cuda.streams import Stream
 from tenfold.tensor.tensor import Tensor
 
@@ -33,6 +34,8 @@ def record_stream(tensor: Any, stream: Stream) -> None:
     if runtime.is_replaced():
         return
     memory = tensor._array.data.mem
+    if memory.size <= recycling.SMALL:
+        recycling.leave_out(memory)
     runtime.BEFORE_ALLOCATION[:] = [release]
     _used.setdefault(memory.ptr, (memory, set()))[1].add(stream)
 

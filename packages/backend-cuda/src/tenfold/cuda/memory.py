@@ -15,7 +15,7 @@ from tenfold.cuda.allocators import (
     change_current_allocator,
 )
 from tenfold.cuda.capturing import CAPTURES
-from tenfold.cuda.devices import device_count, host_memory, index_of, is_available
+from tenfold.cuda.devices import device_count, host_memory, in_use, index_of, is_available
 from tenfold.cuda.host_memory import (
     host_memory_stats,
     host_memory_stats_as_nested_dict,
@@ -235,11 +235,14 @@ def get_allocator_backend() -> str:
 
 
 def empty_cache() -> None:
-    """Give back to the GPU what the pool keeps and no tensor uses; without a GPU, or while a graph is recorded, nothing."""
+    """Give back to the GPUs what the pool keeps and no tensor uses; without a GPU, or while a graph is recorded, nothing."""
     if is_available() and not runtime.is_replaced() and not CAPTURES:
         watching.before_release(memory_reserved)
         recycling.clear()
-        runtime.current().module.get_default_memory_pool().free_all_blocks()
+        cupy = runtime.current().module
+        for index in in_use():  # the pool frees those of the current one
+            with cupy.cuda.Device(index):
+                cupy.get_default_memory_pool().free_all_blocks()
 
 
 def empty_host_cache() -> None:

@@ -5,19 +5,21 @@ from __future__ import annotations
 import importlib
 from typing import Any
 
-from tenfold.cuda.devices import get_device_properties, index_of
+from tenfold.cuda import runtime
+from tenfold.cuda.devices import index_of
 
 
 def _library(device: Any) -> tuple[Any, Any]:
-    """(pynvml, its handle of a GPU)."""
+    """(pynvml, its handle of a GPU): by where the GPU is plugged in, as CUDA may hide some and number them otherwise."""
     index = index_of(device)
     try:
         pynvml = importlib.import_module("pynvml")
     except ModuleNotFoundError:
         raise ModuleNotFoundError("nvidia-ml-py does not seem to be installed or it can't be imported.") from None
     pynvml.nvmlInit()
-    get_device_properties(index)
-    return pynvml, pynvml.nvmlDeviceGetHandleByIndex(index)
+    if runtime.is_replaced():
+        return pynvml, pynvml.nvmlDeviceGetHandleByIndex(index)
+    return pynvml, pynvml.nvmlDeviceGetHandleByPciBusId(runtime.current().module.cuda.Device(index).pci_bus_id)
 
 
 def utilization(device: Any = None) -> int:

@@ -208,7 +208,7 @@ class CupyRuntime:
         return found
 
     def to_peer(self, array: Any, index: int) -> Any:
-        """A copy on another GPU, after the work that was given to the array's and before what is given to the other one."""
+        """A copy on another GPU, after the work that was given to the array's GPU and before what either is given next."""
         spoil()
         cuda = self.module.cuda
         order = order_of_copy(array) or tuple(range(array.ndim))
@@ -219,6 +219,9 @@ class CupyRuntime:
         with cuda.Device(index):
             cuda.get_current_stream().wait_event(done)
             result.data.copy_from_device_async(source.data, source.nbytes)
+            read = cuda.get_current_stream().record()
+        with cuda.Device(self.index_of(array)):  # else it might write to what is still being read
+            cuda.get_current_stream().wait_event(read)
         return result.transpose(np.argsort(order).tolist())
 
     def view(self, array: Any, shape: Sequence[int], strides: Sequence[int], offset: int, dtype: Any) -> Any:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import ctypes
+from collections import deque
 from typing import Any, Self
 
 from tenfold.cuda import interpreted_streams, meeting, runtime
@@ -17,7 +18,25 @@ from tenfold.cuda.events import Event
 from tenfold.dispatch.devices import device
 
 CUDA = 1  # the number of the device type among PyTorch's
+KEPT = 32  # streams of a GPU and a priority: as in PyTorch, who asks for more gets one of these again
+_kept: dict[tuple[int, int], deque[Any]] = {}
+runtime.ON_REPLACE.append(_kept.clear)
+runtime.AFTER_FORK.append(_kept.clear)
 LOWEST, HIGHEST = 0, -5  # priorities; the driver takes what is outside of its range for the nearest that it has
+
+
+def _pooled(cuda: Any, index: int, priority: int) -> Any:
+    """A CUDA stream of the current GPU, which is never destroyed.
+
+    The pool keeps the memory of a stream that is gone for the next one of that handle, whose work would not wait for what the
+    other one still has to do in it.
+    """
+    kept = _kept.setdefault((index, priority), deque())
+    if len(kept) < KEPT:
+        kept.append(cuda.Stream(non_blocking=True, priority=priority))
+    else:
+        kept.rotate(-1)
+    return kept[-1]
 
 
 class Stream:
@@ -37,7 +56,7 @@ class Stream:
             cuda = runtime.current().module.cuda
             with cuda.Device(self.device_index):
                 if known is None:
-                    self.cupy_stream = cuda.Stream(non_blocking=True, priority=max(HIGHEST, min(LOWEST, priority)))
+                    self.cupy_stream = _pooled(cuda, self.device_index, max(HIGHEST, min(LOWEST, priority)))
                 else:
                     self.cupy_stream = cuda.ExternalStream(known, self.device_index) if known else cuda.Stream.null
         self._priority = min(LOWEST, priority)
@@ -82,11 +101,13 @@ class Stream:
     def synchronize(self) -> None:
         """Wait until all its work is done."""
         refuse("a stream cannot be waited for", "wait after the capture")
-        self.cupy_stream.synchronize()
+        with _on(self):
+            self.cupy_stream.synchronize()
 
     def query(self) -> bool:
         """Whether all its work is done."""
-        return bool(self.cupy_stream.done)
+        with _on(self):
+            return bool(self.cupy_stream.done)
 
     def record_event(self, event: Event | None = None) -> Event:
         """Record an event (a new one when none is given) and return it."""

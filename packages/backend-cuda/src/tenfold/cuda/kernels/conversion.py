@@ -43,6 +43,9 @@ def write(destination: Any, source: Any) -> None:
         destination[...] = source.real if source.dtype.kind == "c" != destination.dtype.kind else source
 
 
+write_there = where_its_arrays_are(write)  # for those whose GPU may not be the current one
+
+
 def overlaps(a: Any, b: Any) -> bool:
     """Whether two arrays of one device may share bytes without being the same elements."""
     now = runtime.current()

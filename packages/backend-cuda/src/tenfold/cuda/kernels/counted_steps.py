@@ -70,11 +70,11 @@ def count(steps: Sequence[Any], index: int, scaling: common.Scaling) -> None:
     start(program, (-(-len(steps) // COUNTED),), (table, found, len(steps)), index)
 
 
-_counters: dict[tuple[int, bytes], Any] = {}
+_counters: dict[tuple[int, int, bytes], Any] = {}
 
 
 def _addresses(now: Any, addresses: Any, index: int) -> Any:
-    key = (index, addresses.tobytes())
+    key = (*capturing.place(now, index), addresses.tobytes())
     found = _counters.get(key)
     if found is None:
         if len(_counters) >= 64:

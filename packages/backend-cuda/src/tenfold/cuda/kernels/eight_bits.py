@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from tenfold.cuda import runtime
-from tenfold.cuda.capturing import constant
+from tenfold.cuda.capturing import constant, hold, place
 from tenfold.cuda.runtime import xp
 from tenfold.types.narrow import lacks_infinity
 
@@ -28,14 +28,14 @@ def is_eight(dtype: Any) -> bool:
     return bool(dtype.itemsize == 1 and dtype.kind in "fV")
 
 
-@lru_cache(maxsize=16)
-def _table(dtype: Any, index: int) -> Any:
-    """All values as float32, by their bytes."""
+@lru_cache(maxsize=64)
+def _table(dtype: Any, index: int, stream: int) -> Any:
+    """All values as float32, by their bytes; of each stream its own."""
     return constant(runtime.current(), np.arange(256, dtype=BYTE).view(dtype).astype(F32), index)
 
 
-@lru_cache(maxsize=16)
-def _borders(dtype: Any, index: int) -> tuple[Any, int]:
+@lru_cache(maxsize=64)
+def _borders(dtype: Any, index: int, stream: int) -> tuple[Any, int]:
     """(halfway from each finite number that is not negative to the next one, the byte of nan)."""
     values = np.arange(SIGN, dtype=BYTE).view(dtype).astype(F32)
     finite = values[np.isfinite(values)]
@@ -48,12 +48,15 @@ def _borders(dtype: Any, index: int) -> tuple[Any, int]:
 
 def widened(array: Any) -> Any:
     """8-bit numbers as float32."""
-    return xp.take(_table(array.dtype, runtime.current().index_of(array)), array.view(BYTE))
+    table = _table(array.dtype, *place(runtime.current(), runtime.current().index_of(array)))
+    hold(table)
+    return xp.take(table, array.view(BYTE))
 
 
 def narrowed(array: Any, dtype: Any) -> Any:
     """float32 as 8-bit numbers: the nearest, halfway the even one; what is too large as `tenfold.types.narrow` has it."""
-    borders, nan = _borders(dtype, runtime.current().index_of(array))
+    borders, nan = _borders(dtype, *place(runtime.current(), runtime.current().index_of(array)))
+    hold(borders)
     size = xp.abs(array)
     low = xp.searchsorted(borders, size, side="left").astype(BYTE)
     high = xp.searchsorted(borders, size, side="right").astype(BYTE)

@@ -34,7 +34,7 @@ def table_of(now: Any, entries: Sequence[Entry], index: int) -> tuple[Any, int]:
     pointers = now.pointers([a for e in entries for a in e.arrays])
     firsts = [e.arrays[0] for e in entries]
     sizes = tuple([(a.size, a.dtype.itemsize) for a in firsts])
-    key = (index, len(entries[0].arrays), sizes, *pointers, *[e.address for e in entries])
+    key = (*capturing.place(now, index), len(entries[0].arrays), sizes, *pointers, *[e.address for e in entries])
     found = _tables.get(key)
     if found is None:
         table = _table(np.array(pointers, np.int64).reshape(len(entries), -1), [e.address for e in entries], sizes)

@@ -50,6 +50,15 @@ def idle(ring: deque[Any]) -> Any:
     return None
 
 
+def leave_out(memory: Any) -> None:
+    """Forget the arrays of a piece of memory: another stream uses it, and it is not to come back before that has done with it."""
+    for _, ring in _rings:
+        others = [pair for pair in ring if pair[0].data.mem is not memory]
+        if len(others) < len(ring):
+            ring.clear()
+            ring.extend(others)
+
+
 def clear() -> None:
     """Forget every array that is kept."""
     for rings, ring in _rings:

@@ -65,10 +65,10 @@ def identity(size: int) -> Table:
 
 def _upload(found: list[Table], kind: int, key: Any, index: int) -> tuple[Any, Any]:
     """The tables of three dimensions one behind the other, on a device."""
-    place = (key, kind, index)
+    now = runtime.current()
+    place = (key, kind, *capturing.place(now, index))
     kept = _on_device.get(place)
     if kept is None:
-        now = runtime.current()
         weighted = kind != COPIES and any(w is not None for _, w, _ in found)
         places = np.concatenate([p.reshape(-1) for p, _, _ in found]).astype(np.int32)
         weights = places[:1]

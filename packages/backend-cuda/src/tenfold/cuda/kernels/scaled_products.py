@@ -12,7 +12,7 @@ import numpy as np
 
 from tenfold.cuda import runtime
 from tenfold.cuda.attaching import kernel
-from tenfold.cuda.capturing import constant, hold
+from tenfold.cuda.capturing import constant, hold, place
 from tenfold.cuda.kernels.eight_bits import BYTE
 from tenfold.cuda.kernels.grouped_products import MOST, aligned, products_of_slices, served, steps_of, tile, unit
 from tenfold.cuda.kernels.handwritten import Handwritten, contiguous, start
@@ -74,7 +74,7 @@ def _scaled_grouped_mm(
     scales = contiguous(scale_a), contiguous(scale_b)
     stacks = offs is None
     if stacks and input.size:  # a stack's rows are slices of as many rows
-        offs = _ends(*input.shape[:2], runtime.current().index_of(input))
+        offs = _ends(*input.shape[:2], *place(runtime.current(), runtime.current().index_of(input)))
         hold(offs)
         input, scales = contiguous(input).reshape(-1, input.shape[-1]), (scales[0].reshape(-1), scales[1])
     if offs is None or not served(input, mat2, offs):
@@ -84,6 +84,6 @@ def _scaled_grouped_mm(
 
 
 @lru_cache(maxsize=64)
-def _ends(stacks: int, rows: int, index: int) -> Any:
-    """Where slices of equally many rows end."""
+def _ends(stacks: int, rows: int, index: int, stream: int) -> Any:
+    """Where slices of equally many rows end; of each stream its own."""
     return constant(runtime.current(), np.arange(rows, rows * stacks + 1, rows, dtype=np.int32), index)

@@ -136,7 +136,7 @@ def glu(input: Any, dim: int) -> Any:
     return run("glu", input[(*lead, slice(0, half))], input[(*lead, slice(half, None))])
 
 
-_second: dict[int, Any] = {}  # of each GPU: which half is the second
+_second: dict[tuple[int, int], Any] = {}  # of each GPU and stream: which half is the second
 runtime.ON_REPLACE.append(_second.clear)
 runtime.AFTER_FORK.append(_second.clear)
 
@@ -150,15 +150,16 @@ def fused_glu_grad(grad: Any, input: Any, dim: int) -> Any:
     dim, half, lead = found
     now = runtime.current()
     index = now.index_of(input)
-    which = _second.get(index)
+    place = capturing.place(now, index)
+    which = _second.get(place)
     if which is None:
-        which = _second[index] = capturing.constant(now, np.array([False, True]), index)
+        which = _second[place] = capturing.constant(now, np.array([False, True]), index)
     capturing.hold(which)
     out = now.empty(input.shape, input.dtype, index)
-    place = (*lead, None)
-    halves = (input[(*lead, slice(0, half))][place], input[(*lead, slice(half, None))][place])
+    pair = (*lead, None)
+    halves = (input[(*lead, slice(0, half))][pair], input[(*lead, slice(half, None))][pair])
     result = out.reshape((*input.shape[:dim], 2, half, *input.shape[dim + 1 :]))
-    run("glu_slope", grad[place], *halves, which.reshape((2,) + (1,) * (input.ndim - dim)), out=result)
+    run("glu_slope", grad[pair], *halves, which.reshape((2,) + (1,) * (input.ndim - dim)), out=result)
     return out
 
 
