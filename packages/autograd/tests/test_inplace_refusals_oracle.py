@@ -16,6 +16,10 @@ def leaf_itself(lib: Any, x: Any) -> None:
     x.mul_(2)
 
 
+def memory_of_leaf_exchanged(lib: Any, x: Any) -> None:
+    x.set_(lib.ones(2))
+
+
 def view_of_leaf(lib: Any, x: Any) -> None:
     x[0].mul_(2)
 
@@ -95,7 +99,8 @@ def detached_view_in_place(lib: Any, x: Any) -> None:
 @pytest.mark.parametrize(
     "program",
     [
-        leaf_itself, view_of_leaf, assignment_to_leaf, advanced_assignment_to_leaf, saved_operand_written,
+        leaf_itself, memory_of_leaf_exchanged, view_of_leaf, assignment_to_leaf, advanced_assignment_to_leaf,
+        saved_operand_written,
         saved_result_written, saved_operand_written_through_view, saved_view_written_through_base, own_view_as_operand,
         saved_operand_written_by_assignment, saved_index_written, saved_operand_written_through_detached, wrong_shape,
         detached_view_in_place,

@@ -17,6 +17,7 @@ def matrix(lib):
 
 CALLS = {
     "addmv": lambda t, o: t.addmv(t.ones(2), matrix(t), t.ones(3), out=o((2,))),
+    "argsort": lambda t, o: t.argsort(matrix(t), stable=True, dim=1, out=o((2, 3))),
     "bitwise_not": lambda t, o: t.bitwise_not(t.tensor([1, 2]), out=o((2,))),
     "bucketize": lambda t, o: t.bucketize(t.ones(2), t.ones(2), out=o((2,))),
     "column_stack": lambda t, o: t.column_stack([t.ones(2), t.ones(2)], out=o((2, 2))),

@@ -46,6 +46,14 @@ def test_strides(index: list[Any], order: tuple[int, ...]) -> None:
     compare(*both((3, 3, 3), order), index)
 
 
+@pytest.mark.parametrize("order", [(0, 1, 2), (2, 0, 1)])
+@pytest.mark.parametrize("dtype", ["float32", "bool", "bfloat16", "int64"])
+def test_strides_of_places(dtype: str, order: tuple[int, ...]) -> None:
+    ours, theirs = (x.to(getattr(lib, dtype)).nonzero() for lib, x in zip((tenfold, torch), both((2, 3, 4), order), strict=True))
+    assert ours.tolist() == theirs.tolist()
+    assert ours.stride() == theirs.stride()
+
+
 def test_strides_of_random_selections() -> None:
     drawn = random.Random(0)
     for _ in range(200):

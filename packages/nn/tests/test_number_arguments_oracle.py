@@ -31,6 +31,24 @@ def test_a_threshold_that_the_dtype_does_not_hold(dtype: str, limit: float) -> N
     same(lambda lib: lib.nn.functional.threshold(lib.tensor([1, 2, 3]).to(getattr(lib, dtype)), limit, 1))
 
 
+@pytest.mark.parametrize("dtype", ["float16", "bfloat16", "float32", "float64"])
+@pytest.mark.parametrize("number", [1e40, -1e40, 3.403e38, 1e5, 2.0, float("inf"), 2**64, -(2**63) - 1])
+@pytest.mark.parametrize("name", ["elu", "celu", "leaky_relu", "softplus", "hardshrink"])
+def test_an_option_of_a_unit_that_the_dtype_does_not_hold(name: str, number: float, dtype: str) -> None:
+    same(lambda lib: getattr(lib.nn.functional, name)(lib.tensor([0.5, 1.5]).to(getattr(lib, dtype)), number))
+
+
+@pytest.mark.parametrize("alpha", [1e-40, -1e-40, 1e-30])
+def test_a_unit_that_divides_by_its_option(alpha: float) -> None:
+    same(lambda lib: lib.nn.functional.celu(lib.tensor([0.5, 1.5]), alpha))
+    same(lambda lib: lib.nn.functional.softplus(lib.ones(2), 1.0, 1 / alpha))
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_a_threshold_into_a_tensor(dtype: str) -> None:
+    same(lambda lib: lib.threshold(lib.tensor([-1.0, 2.0]), 0, 5, out=lib.empty(2, dtype=getattr(lib, dtype))))
+
+
 @pytest.mark.parametrize("delta", [1e39, float("inf"), 70000.0, 1.0])
 @pytest.mark.parametrize("dtype", ["float16", "float32", "float64"])
 def test_a_bend_that_the_dtype_does_not_hold(dtype: str, delta: float) -> None:

@@ -25,3 +25,9 @@ def test_refusals(refused):
             refused(library, library.nn.utils.rnn.pack_padded_sequence)
         messages.append(str(raised.value).removeprefix("pack_padded_sequence: "))
     assert messages[1][:32] == messages[0][:32]
+
+
+def test_lengths_of_a_floating_dtype() -> None:
+    for lengths in ([2.7, 1.2], [2.0, 1]):
+        packed = [t.nn.utils.rnn.pack_padded_sequence(t.ones(3, 2, 1), t.tensor(lengths)) for t in (tenfold, torch)]
+        assert packed[0].batch_sizes.tolist() == packed[1].batch_sizes.tolist()

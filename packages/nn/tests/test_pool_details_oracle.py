@@ -35,6 +35,10 @@ def without_channels(name: str) -> Call:
     return lambda lib, F: getattr(F, name)(lib.ones(1, 0, *[4] * int(name[-2])), 2)
 
 
+def with_sizes(name: str, sizes: Any) -> Call:
+    return lambda lib, F: getattr(F, name)(lib.ones(1, 2, *[4] * int(name[-2])), sizes)
+
+
 REFUSED: list[tuple[Call, str]] = [
     *[(fractional(kernel=k), "kernel_size must either") for k in ((), (1,), (2, 2, 2))],
     *[(fractional(n=3, kernel=k), "kernel_size must either") for k in ((), (1,), (2, 2))],
@@ -49,6 +53,7 @@ REFUSED: list[tuple[Call, str]] = [
     (fractional(samples=(2, 2)), "Expect _random_samples to have 3 dimensions"),
     (fractional(dtype="float64"), "Expect _random_samples to have the same dtype"),
     *[(without_stride(name), "stride (should not be|must be greater than) zero") for name in NAMES],
+    *[(with_sizes(name, s), "output_size") for name in ADAPTIVE if "1d" not in name for s in ((1,), [2])],
     *[(without_channels(name), "Expected") for name in ADAPTIVE if "max" in name or "3d" in name],
 ]
 

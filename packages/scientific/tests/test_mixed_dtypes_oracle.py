@@ -51,7 +51,23 @@ def test_cross_promotes_nothing(other: str) -> None:
         agree(lambda lib, given=given: lib.linalg.cross(filled(lib, (3,), given, 1), filled(lib, (3,), other, 1)))
 
 
+@pytest.mark.parametrize("left", [True, False])
+@pytest.mark.parametrize("other", ["float64", "float32"])
+@pytest.mark.parametrize("given", ["float64", "float32", "complex64"])
+def test_solve_triangular_in_the_dtype_of_the_matrix(given: str, other: str, left: bool) -> None:
+    agree(lambda lib: lib.linalg.solve_triangular(
+        filled(lib, (2, 2), given, 2), filled(lib, (2, 2), other, 3), upper=True, left=left
+    ))  # fmt: skip
+
+
+@pytest.mark.parametrize("index", ["int64", "int32", "uint8"])
+def test_put_at_places_of_other_dtypes(index: str) -> None:
+    agree(lambda lib: lib.zeros(3).put(filled(lib, (1,), index, 1), lib.ones(1)))
+    agree(lambda lib: lib.zeros(3).put_(filled(lib, (1,), index, 1), lib.ones(1), accumulate=True))
+
+
 REFUSED: dict[str, Any] = {
+    "nonzero_static, negative": lambda lib: lib.nonzero_static(lib.ones(2), size=-1),
     "cov, negative": lambda lib: lib.cov(lib.ones(2, 3), aweights=lib.tensor([1.0, -1.0, 1.0])),
     "cov, nan": lambda lib: lib.cov(lib.ones(2, 3), aweights=lib.tensor([1.0, float("nan"), 1.0])),
     "cov, counts": lambda lib: lib.cov(lib.ones(2, 3), fweights=lib.ones(3)),

@@ -52,3 +52,9 @@ def test_formats() -> None:
 )
 def test_intervals_without_a_number_of_the_dtype_are_refused(dtype: str, low: int, high: int) -> None:
     assert [made(lib, home, dtype, 3, low=low, high=high) for lib, home in LIBS] == ["ValueError"] * 2
+
+
+@pytest.mark.parametrize("size", [0, 3])
+def test_a_size_that_is_a_tensor(size: int) -> None:
+    ours, theirs = (made(lib, home, "float32", lib.tensor(size)) for lib, home in LIBS)
+    assert told(ours) == told(theirs)

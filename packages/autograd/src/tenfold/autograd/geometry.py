@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
+from tenfold.ops.creation.factories import full
 from tenfold.ops.indexing.strided import strided_sum
+from tenfold.ops.pointwise.limits import clamp_min
 from tenfold.ops.view.shapes import as_strided
 
 
@@ -20,14 +22,22 @@ def through_memory(g: Any, source: Any, size: Any, stride: Any, storage_offset: 
     first = min(start, offset)
     length = max(start + extent(shape, strides), offset + extent(size, stride)) - first
     block = strided_sum(g, (length,), tuple(size), tuple(stride), offset - first)
-    count = _times_read(shape, strides)
-    found = as_strided(block, shape, strides, start - first)
-    return found if count == 1 else found / count
+    if _overlaps(shape, strides):
+        block = block / _times_read(g, length, shape, strides, start - first)
+    return as_strided(block, shape, strides, start - first)
 
 
-def _times_read(shape: Any, strides: Any) -> int:
-    """How often an expanded geometry shows each of its elements, between which it shares the gradient."""
-    times = 1
-    for n, s in zip(shape, strides):
-        times *= n if s == 0 and n > 1 else 1
-    return times
+def _overlaps(shape: Any, strides: Any) -> bool:
+    """Whether a geometry may show an element more than once."""
+    reached = 0
+    for s, n in sorted((s, n) for s, n in zip(strides, shape) if n > 1):
+        if s <= reached:
+            return True
+        reached += s * (n - 1)
+    return False
+
+
+def _times_read(g: Any, length: int, shape: Any, strides: Any, offset: int) -> Any:
+    """How often a geometry shows each element of a block, between which they share the gradient; 1 for those that it does not."""
+    once = full(tuple(shape), 1, dtype=g.dtype, device=g.device)
+    return clamp_min(strided_sum(once, (length,), tuple(shape), tuple(strides), offset).real, 1)

@@ -110,7 +110,7 @@ def _add_rows(out: Any, rows: Any, values: Any) -> None:
 def nonzero(input: Any) -> Any:
     if not input.ndim:
         return np.zeros((int(bool(input)), 0), np.int64)
-    return np.stack(np.nonzero(input), 1).astype(np.int64, copy=False)
+    return np.stack(np.nonzero(input)).T.astype(np.int64, copy=False)
 
 
 # Along one dimension

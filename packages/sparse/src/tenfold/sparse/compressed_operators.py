@@ -159,6 +159,7 @@ def t(input: Any) -> Any:
 
 COMPRESSED["T"] = t
 COMPRESSED["mT"] = lambda input: transpose(input, -2, -1)
+COMPRESSED["adjoint"] = lambda input: transpose(input, -2, -1).conj()
 
 
 @knows("sum")

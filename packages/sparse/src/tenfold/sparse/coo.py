@@ -216,16 +216,20 @@ def _keys(at: Tensor, sizes: Any) -> Tensor:
 
 
 def taken(x: Any, index: Any) -> Any:
-    """`x[index]` of a sparse tensor: integers, and `:` or `...` for dimensions that stay."""
+    """`x[index]` of a sparse tensor: integers, `:` or `...` for dimensions that stay, and None for one of size 1."""
     parts = list(index) if isinstance(index, tuple) else [index]
+    count = sum(part is not None and part is not ... for part in parts)
     if any(part is ... for part in parts):
         place = next(i for i, part in enumerate(parts) if part is ...)
-        parts[place : place + 1] = [slice(None)] * (x.ndim - len(parts) + 1)
-    if len(parts) > x.ndim:
+        parts[place : place + 1] = [slice(None)] * (x.ndim - count)
+    if count > x.ndim:
         raise IndexError(f"too many indices for tensor of dimension {x.ndim}")
     dim = 0
     for part in parts:
         if isinstance(part, slice) and part == slice(None):
+            dim += 1
+        elif part is None:
+            x = x.unsqueeze(dim)
             dim += 1
         else:
             x = x.select(dim, part)

@@ -68,6 +68,12 @@ def t(input: Any) -> SparseTensor:
     return transpose(input, 0, 1) if input.ndim == 2 else input
 
 
+@knows("adjoint")
+def adjoint(input: Any) -> Any:
+    """The last two dimensions exchanged, complex numbers conjugated."""
+    return transpose(input, -2, -1).conj()
+
+
 @knows("transpose_", "swapaxes_", "swapdims_")
 def transpose_(input: Any, dim0: int, dim1: int) -> Any:
     """Two dimensions exchanged, in place."""

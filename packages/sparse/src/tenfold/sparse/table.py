@@ -99,7 +99,18 @@ def _written_compressed(target: Any, result: Any) -> Any:
     if result.layout is tenfold.strided:
         raise RuntimeError(f"a tensor of the layout {target.layout} cannot take a dense result; give a dense one as out=")
     same = result.layout is target.layout
-    return target.become((result if same else result.to_sparse(layout=target.layout)).to(target.dtype))
+    made = (result if same else result.to_sparse(layout=target.layout)).to(target.dtype)
+    if not _has_places_of(made, target):
+        return target.become(made)
+    target._held.copy_(made._held)  # which other tensors share: a transposed matrix and the one that it is of
+    return target
+
+
+def _has_places_of(made: Any, target: Any) -> bool:
+    """Whether a tensor has elements at the same places as another of its layout, in the same order."""
+    pairs = ((made._starts, target._starts), (made._places, target._places))
+    alike = made.shape == target.shape and made._held.shape == target._held.shape
+    return alike and all(a is b or (a.shape == b.shape and bool((a == b).all())) for a, b in pairs)
 
 
 COMPRESSED: dict[str, Callable[..., Any]] = {}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import warnings
+from operator import index
 from typing import Any
 
 import tenfold
@@ -26,7 +27,7 @@ def make_tensor(
     >>> make_tensor((2, 3), dtype=tenfold.int64, device="cpu", low=0, high=5).shape
     tenfold.Size([2, 3])
     """
-    size = tuple(shape[0]) if len(shape) == 1 and not isinstance(shape[0], int) else shape
+    size = tuple(map(index, shape[0] if len(shape) == 1 and isinstance(shape[0], (tuple, list)) else shape))
     low, high = _interval(dtype, low, high)
     if noncontiguous and memory_format is not None:
         raise ValueError("make_tensor: the parameters `noncontiguous` and `memory_format` are mutually exclusive")

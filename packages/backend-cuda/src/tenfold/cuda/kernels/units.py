@@ -21,12 +21,21 @@ for _name in ("leaky_relu", "celu", "mish", "silu", "silu_backward", "softsign",
 
     def _formula(name: str) -> Callable[..., Any]:
         def activation(*operands: Any, out: Any = None) -> Any:
+            if not _held(*operands):
+                return NotImplemented
             return run(name, *operands, out=out)
 
         activation.__name__ = name
         return activation
 
     kernel(getattr(op, _name), device="cuda", plays=True, into=True)(_formula(_name))
+
+
+def _held(input: Any, *options: Any) -> bool:
+    """Whether the options are numbers of the dtype that is computed in; the body refuses others."""
+    numbers = [o for o in options if type(o) in (int, float)]
+    most = largest(np.dtype(np.float32) if input.dtype.itemsize == HALF_BYTES else input.dtype) if numbers else 0.0
+    return all(not most < abs(o) < float("inf") for o in numbers)
 
 
 @kernel(op.relu6, device="cuda", plays=True, into=True)
@@ -44,6 +53,8 @@ def hardtanh(input: Any, min_val: float, max_val: float, out: Any = None) -> Any
 
 @kernel(op.softplus, device="cuda", plays=True)
 def softplus(input: Any, beta: float, threshold: float) -> Any:
+    if not _held(input, beta, threshold):
+        return NotImplemented
     return run("softplus", input, beta, threshold)
 
 
@@ -61,7 +72,7 @@ def gelu_backward(grad_output: Any, input: Any, approximate: str) -> Any:
 
 @kernel(op.hardshrink, device="cuda", plays=True)
 def hardshrink(input: Any, lambd: float) -> Any:
-    if not _is_floating(input):
+    if not _is_floating(input) or not _held(input, lambd):
         return NotImplemented
     # Half precision rounds the limit, too.
     return run("hardshrink", input, float(np.asarray(lambd, input.dtype)) if input.dtype.itemsize == HALF_BYTES else lambd)

@@ -18,7 +18,6 @@ NAMES = (
     "softshrink", "hardsigmoid",
 )  # fmt: skip
 ROUNDED = ("hardshrink",)  # their options are rounded to a half precision dtype first, as they are in PyTorch
-LIMITED = ("hardtanh", "softshrink", "threshold")  # their options have to be numbers of the dtype
 WHOLE = (FLOAT32, FLOAT64)
 MOST = 16  # of the values of an operator's options, each of which has a formula of its own
 
@@ -57,17 +56,16 @@ class Composite:
             operator = Operator(self.declared.name, formula, dtypes=self._dtypes(options))
             for stored in operator.dtypes:
                 operator.expression(stored, ())
-        except (NotLowered, RuntimeError, TypeError, ValueError):  # the body says what is wrong
+        except (NotLowered, RuntimeError, TypeError, ValueError, OverflowError):  # the body says what is wrong
             return _to_the_body
         self.operators[key] = operator
         return operator.wrap(_to_the_body)
 
     def _dtypes(self, options: tuple[float, ...]) -> tuple[Stored, ...]:
-        """Those that are computed here with these numbers."""
-        if self.declared.name not in LIMITED:
-            return WHOLE if self.declared.name in ROUNDED else FLOATING
+        """Those that are computed here with these numbers, which have to be numbers of the dtype."""
+        served = WHOLE if self.declared.name in ROUNDED else FLOATING
         largest = max((abs(o) for o in options if math.isfinite(o)), default=0)
-        return tuple(stored for stored, limit in LARGEST.items() if largest <= limit)
+        return tuple(stored for stored in served if largest <= LARGEST[stored])
 
 
 def _to_the_body(input: Any) -> Any:

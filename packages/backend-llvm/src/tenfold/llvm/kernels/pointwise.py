@@ -116,7 +116,7 @@ def _lerp(x: Expr, end: Expr, weight: Expr) -> Expr:
     return select(near, x + step * weight, end - step * (1.0 - weight))
 
 
-elementwise("lerp", _lerp, "xxy")
+elementwise("lerp", _lerp, "xxy", highest=LARGEST)
 elementwise("copysign", copysign, "xy", exact=True)
 elementwise("frac", lambda x: x - rounding("trunc", x), exact=True)
 

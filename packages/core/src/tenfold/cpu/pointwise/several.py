@@ -246,6 +246,7 @@ def xlogy(input: Any, other: Any) -> Any:
 def lerp(input: Any, end: Any, weight: Any, out: Any = None) -> Any:
     step = np.subtract(end, input)
     if type(weight) in NUMBERS:
+        require_fit(weight, FROM_NUMPY[step.dtype])
         near = abs(weight) < 0.5
         step = np.multiply(step, as_array(weight if near else 1 - weight, step.dtype))
         return np.add(input, step, out) if near else np.subtract(end, step, out)

@@ -202,7 +202,7 @@ def lerp(input: Tensor, end: Tensor, weight: Tensor | Number) -> Tensor:
 
 @lerp.overload
 def _(input: Any, end: Any, weight: Any, **_: Any) -> Any:
-    if hasattr(input, "_array"):  # refused as it came: a fractional weight would promote it
+    if hasattr(input, "_array"):  # refused before the weight promotes it
         OPERATORS["lerp"].accepts["input"].check("lerp", input.dtype)
         if isinstance(weight, (int, float, complex)):
             real = factor(weight, input.dtype)

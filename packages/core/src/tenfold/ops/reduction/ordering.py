@@ -75,12 +75,12 @@ def sort(input: Tensor, dim: Any = -1, descending: bool = False, *, stable: bool
     >>> tenfold.sort(tenfold.tensor([3, 1, 2]))[1]
     tensor([1, 2, 0])
     """
-    if isinstance(dim, bool):  # sort(input, stable, dim, descending) of older calls
+    if isinstance(dim, bool):  # of older calls
         dim, descending = -1, dim
     return return_types.sort(*_sort(input, dim, descending))
 
 
-@composite("reduction")
+@composite("reduction", out="same")
 def argsort(input: Tensor, dim: int = -1, descending: bool = False, *, stable: bool = False) -> Tensor:
     """The positions that sort a dimension.
 

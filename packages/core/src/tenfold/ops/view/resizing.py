@@ -44,6 +44,7 @@ def _set(
     >>> x.set_(y).data_ptr() == y.data_ptr()
     True
     """
+    check_writable("set_", self, may_repeat=True)
     if source is None:
         return _place(self, UntypedStorage(0, device=self.device), (0,), (1,), 0)
     if isinstance(source, Tensor):

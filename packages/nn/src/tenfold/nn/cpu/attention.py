@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import lru_cache
-from math import prod, sqrt
+from math import inf, prod, sqrt
 from typing import Any
 
 import numpy as np
@@ -70,7 +70,20 @@ def fused_attention(
         if mask is not None or not seen:
             total[total == 0] = 1
         np.divide(block, total, out=out[heads, rows])
-    return out.reshape(*lead, *out.shape[1:]), sums.reshape(*lead, q.shape[1])
+    return _laid_as(query, out.reshape(*lead, *out.shape[1:])), sums.reshape(*lead, q.shape[1])
+
+
+def _laid_as(query: Array, out: Array) -> Array:
+    """The result in the order of the query's strides: where its heads lie beside one another, what joins them needs no copy."""
+    if query.ndim != 4 or query.shape != out.shape or query.strides[3] != query.itemsize:
+        return out
+    order = sorted(range(3), key=lambda d: -(query.strides[d] or inf))
+    if order == [0, 1, 2]:
+        return out
+    order.append(3)
+    laid = np.empty([out.shape[d] for d in order], out.dtype).transpose(np.argsort(order))
+    laid[...] = out
+    return laid
 
 
 @kernel(ops.fused_attention_grad, device="cpu")

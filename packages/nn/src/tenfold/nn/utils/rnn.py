@@ -139,7 +139,7 @@ def pack_padded_sequence(input: Tensor, lengths: Any, batch_first: bool = False,
         raise RuntimeError("pack_padded_sequence: Cannot pack empty tensors.")
     if isinstance(lengths, Tensor) and lengths.dim() != 1:
         raise RuntimeError(f"pack_padded_sequence: 'lengths' argument should be a 1D tensor, but got {lengths.dim()}D")
-    counts = lengths.tolist() if isinstance(lengths, Tensor) else [int(length) for length in lengths]
+    counts = [int(length) for length in (lengths.tolist() if isinstance(lengths, Tensor) else lengths)]
     steps = input.transpose(0, 1) if batch_first else input
     sorted_indices = None
     if not enforce_sorted:

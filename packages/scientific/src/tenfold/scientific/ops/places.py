@@ -156,6 +156,8 @@ def put(input: Tensor, index: Tensor, source: Tensor, accumulate: bool = False) 
 
 def _put(put: Any, input: Tensor, index: Tensor, source: Tensor, accumulate: bool) -> Tensor:
     """`put` into a vector, by `index_put` or its in-place form."""
+    if index.dtype is not dtypes.int64:
+        raise RuntimeError(f"put_(): Expected a long tensor for index, but got {type_name(index.dtype)}")
     if input.dtype is not source.dtype:
         raise RuntimeError(
             f"put_(): self and source expected to have the same dtype, but got self.dtype = {input.dtype} and "
@@ -189,6 +191,8 @@ def nonzero_static(input: Tensor, *, size: int, fill_value: int = -1) -> Tensor:
     tensor([[ 1],
             [-1]])
     """
+    if size < 0:
+        raise RuntimeError(f"nonzero_static: 'size' must be an non-negative integer, got {size}")
     found = getitem(nonzero(input), slice(0, size))
     missing = full((size - found.size(0), input.dim()), fill_value, dtype=found.dtype, device=found.device)
     return cat([found, missing])

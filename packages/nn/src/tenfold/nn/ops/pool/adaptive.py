@@ -94,7 +94,6 @@ def _sizes(name: str, n: int, input: Tensor, output_size: Any) -> Sizes:
             f"{name}(): Expected {n + 1}D or {n + 2}D tensor with non-zero size for non-batch dimensions, but got {list(shape)}"
         )
     given = tuple(output_size) if isinstance(output_size, (tuple, list)) else (output_size,) * n
-    given = given * n if len(given) == 1 else given
     if len(given) != n:
         raise RuntimeError(f"{name}(): output_size must be {n} ints, got {output_size}")
     sizes = tuple(s if o is None else as_int(o, name, "output_size") for o, s in zip(given, shape[-n:], strict=True))

@@ -53,7 +53,7 @@ def _refuse_reversed(name: str, unit: str, parameter: str) -> None:
 
 
 @inplace_on_demand
-@composite("units", accepts="integer floating", **_METHOD, rounded_once=False)
+@composite("units", accepts="integer floating", **_METHOD, rounded_once=False, out=True)
 def threshold(input: Tensor, threshold: float, value: float, inplace: bool = False) -> Tensor:
     """The input where it is above a threshold, `value` elsewhere.
 
@@ -61,7 +61,7 @@ def threshold(input: Tensor, threshold: float, value: float, inplace: bool = Fal
     >>> tenfold.threshold(tenfold.tensor([0.5, 2.0]), 1, 9)
     tensor([9., 2.])
     """
-    require_value(threshold, float32 if input.dtype.is_half else input.dtype)
+    _require_options(input, threshold)
     return input.masked_fill(wide(input) <= threshold, value)
 
 
@@ -120,6 +120,7 @@ def leaky_relu(input: Tensor, negative_slope: float = 0.01, inplace: bool = Fals
     >>> leaky_relu(tenfold.tensor([-1.0, 2.0]), 0.5)
     tensor([-0.5000,  2.0000])
     """
+    _require_options(input, negative_slope)
     return where(input > 0, input, input * negative_slope)
 
 
@@ -163,6 +164,7 @@ def elu(input: Tensor, alpha: float = 1.0, inplace: bool = False) -> Tensor:
     >>> elu(tenfold.tensor([-1.0, 2.0]))
     tensor([-0.6321,  2.0000])
     """
+    _require_options(input, alpha)
     return where(input < 0, input.clamp_max(0).expm1() * alpha, input)
 
 
@@ -193,6 +195,7 @@ def celu(input: Tensor, alpha: float = 1.0, inplace: bool = False) -> Tensor:
     """
     if alpha == 0:
         raise RuntimeError("celu: ZeroDivisionError: alpha cannot be 0 for CELU")
+    _require_options(input, alpha, 1 / alpha)
     return where(input < 0, (input.clamp_max(0) / alpha).expm1() * alpha, input)
 
 
@@ -205,6 +208,7 @@ def softplus(input: Tensor, beta: float = 1.0, threshold: float = 20.0) -> Tenso
     >>> softplus(tenfold.tensor([0.0, 30.0]))
     tensor([ 0.6931, 30.0000])
     """
+    _require_options(input, beta, threshold)
     if input._array.dtype.itemsize == HALF_BYTES:
         return softplus(input.float(), beta, threshold).to(input.dtype)
     scaled = input * beta
@@ -244,7 +248,14 @@ def hardshrink(input: Tensor, lambd: float = 0.5) -> Tensor:
     >>> tenfold.hardshrink(tenfold.tensor([0.25, -1.0]))
     tensor([ 0., -1.])
     """
+    require_value(lambd, input.dtype)
     return input.masked_fill(near_zero(input, lambd), 0)
+
+
+def _require_options(input: Tensor, *numbers: float) -> None:
+    """Refuse what the dtype that is computed in does not hold; that of half precision is float32."""
+    for number in numbers:
+        require_value(number, float32 if input.dtype.is_half else input.dtype)
 
 
 def wide(x: Tensor) -> Tensor:

@@ -196,7 +196,7 @@ def _(A: Any, B: Any, upper: bool, unitriangular: bool) -> Meta:
 def linalg_solve_triangular(A: Tensor, B: Tensor, *, upper: bool, left: bool = True, unitriangular: bool = False) -> Tensor:
     """X with A X = B (or X A = B) for a triangular A, of which only the given triangle is read.
 
-    Shape: (..., N, N), (..., N, K) -> (..., N, K). A zero on the diagonal gives infinities, no error.
+    Shape: (..., N, N), (..., N, K) -> (..., N, K). Dtype: that of A. A zero on the diagonal gives infinities, no error.
 
     >>> import tenfold
     >>> A = tenfold.tensor([[2.0, 0.0], [1.0, 1.0]])
@@ -207,6 +207,7 @@ def linalg_solve_triangular(A: Tensor, B: Tensor, *, upper: bool, left: bool = T
     name = "linalg.solve_triangular"
     require_square(name, A)
     require_matrix(name, B, "B")
+    B = B.to(A.dtype)
     if left:
         return _triangular_solution(*same_batch(name, A, B), upper, unitriangular)
     return _triangular_solution(*same_batch(name, A.mT, B.mT), not upper, unitriangular).mT

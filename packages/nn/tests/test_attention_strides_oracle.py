@@ -1,0 +1,46 @@
+"""How the result of an attention lies in memory: as the queries do, so that what joins the heads needs no copy."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+import tenfold
+
+torch = pytest.importorskip("torch")
+
+B, H, T, E = 2, 3, 5, 4
+LAYOUTS = {
+    "heads beside one another": lambda lib: lib.ones(B, T, H, E).transpose(1, 2),
+    "packed": lambda lib: lib.ones(B, T, 3, H, E)[:, :, 1].transpose(1, 2),
+    "rows first": lambda lib: lib.ones(T, B, H, E).permute(1, 2, 0, 3),
+    "contiguous": lambda lib: lib.ones(B, H, T, E),
+    "width outside": lambda lib: lib.ones(B, H, E, T).transpose(2, 3),
+    "expanded": lambda lib: lib.ones(1, T, H, E).transpose(1, 2).expand(B, H, T, E),
+    "three dimensions": lambda lib: lib.ones(T, H, E).transpose(0, 1),
+}
+
+
+@pytest.mark.parametrize("recorded", [False, True])
+@pytest.mark.parametrize("layout", LAYOUTS)
+def test_strides(layout: str, recorded: bool) -> None:
+    found = []
+    for lib in (tenfold, torch):
+        query: Any = LAYOUTS[layout](lib).requires_grad_(recorded)
+        key = lib.ones(query.shape)
+        found.append(lib.nn.functional.scaled_dot_product_attention(query, key, key))
+    assert found[0].stride() == found[1].stride()
+    torch.testing.assert_close(torch.tensor(found[0].tolist()), found[1].detach())
+
+
+def test_values_of_other_widths_lie_row_by_row() -> None:
+    query = tenfold.ones(B, T, H, E).transpose(1, 2)
+    found = tenfold.nn.functional.scaled_dot_product_attention(query, query, tenfold.ones(B, H, T, E + 2))
+    assert found.is_contiguous()
+
+
+def test_heads_are_joined_by_a_view() -> None:
+    query = tenfold.ones(B, T, H, E).transpose(1, 2)
+    found = tenfold.nn.functional.scaled_dot_product_attention(query, query, query)
+    assert found.transpose(1, 2).view(B, T, H * E).shape == (B, T, H * E)
