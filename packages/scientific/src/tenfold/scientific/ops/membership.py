@@ -12,6 +12,8 @@ from tenfold.tensor.tensor import Tensor
 from tenfold.types.dtypes import int32, int64, type_name
 from tenfold.types.promotion import promote_types
 
+FEW = 16  # elements that each of many is compared with on a device, instead of a search among them in order
+
 
 @composite("membership", method=None, out="bool", nondifferentiable="its result is bool")
 def isin(elements: Any, test_elements: Any, *, assume_unique: bool = False, invert: bool = False) -> Tensor:
@@ -29,9 +31,12 @@ def isin(elements: Any, test_elements: Any, *, assume_unique: bool = False, inve
     for given in (x.dtype, known.dtype):
         if given.category in (0, 3):
             raise RuntimeError(f"Unsupported input type encountered for isin(): {type_name(given)}")
-    x, known = x.to(common), known.to(common).reshape(-1).sort().values
+    x, known = x.to(common), known.to(common).reshape(-1)
     if not known.numel():
         return op.full(x.shape, invert, device=x.device)
+    if known.numel() <= FEW and x.device.type != "cpu":  # two launches instead of six
+        return op.ne(x.unsqueeze(-1), known).all(-1) if invert else op.eq(x.unsqueeze(-1), known).any(-1)
+    known = known.sort().values
     places = op.searchsorted(known, x.contiguous()).clamp_max(known.numel() - 1)
     found: Any = op.eq(op.index(known, [places]), x)
     return found.logical_not() if invert else found
