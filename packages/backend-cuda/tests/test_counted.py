@@ -25,12 +25,9 @@ def same(call, *given, rtol=1e-5):
 def test_means_of_numbers(dim, dtype):
     x = np.random.default_rng(0).standard_normal((6, 9))
     x[x > 0.8] = x[2] = np.nan
-    for keepdim in (False, True):
-        same(
-            lambda x, keepdim=keepdim: x.nanmean(dim, keepdim),
-            tenfold.tensor(x).to(dtype),
-            rtol=1e-5 if dtype.itemsize > 2 else 2e-2,
-        )
+    numbers, rtol = tenfold.tensor(x).to(dtype), 1e-5 if dtype.itemsize > 2 else 2e-2
+    same(lambda x: x.nanmean(dim), numbers, rtol=rtol)
+    same(lambda x: x.nanmean(dim, True), numbers, rtol=rtol)
 
 
 @pytest.mark.parametrize("dtype", [tenfold.int64, tenfold.float32], ids=lambda d: d.name)
