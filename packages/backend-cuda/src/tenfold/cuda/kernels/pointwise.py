@@ -27,10 +27,9 @@ ARRAY_FUNCTIONS = {
     "acosh": "arccosh", "atanh": "arctanh", "eq": "equal", "ne": "not_equal", "isnan": "isnan", "isinf": "isinf",
     "isfinite": "isfinite", "logical_and": "logical_and", "logical_or": "logical_or", "logical_xor": "logical_xor",
     "logical_not": "logical_not", "conj_physical": "conjugate", "nextafter": "nextafter", "gcd": "gcd", "lcm": "lcm",
-    "square": "square",
 }  # fmt: skip
 # Rare operands of these are computed on the host: a number for each kind of which a formula would be longer than it is used.
-ON_HOST = ("sigmoid", "sinc", "rsqrt", "pow", "xlogy", "logaddexp", "lerp", "addcmul", "addcdiv", "add_scaled",
+ON_HOST = ("square", "sigmoid", "sinc", "rsqrt", "pow", "xlogy", "logaddexp", "lerp", "addcmul", "addcdiv", "add_scaled",
            "floor_divide", "floored_quotient", "truncated_quotient", "nextafter", "heaviside", "hypot", "round", "signbit",
            "bitwise_left_shift", "bitwise_right_shift")  # fmt: skip
 # The in-place form runs these on the target's own memory.
