@@ -247,3 +247,19 @@ def case_a_vector_product_is_a_launch_for_each_component():
         assert len(work.launches) == 3, work.names
         work = quiet(stub.settled(lambda: tenfold.linalg.cross(turned(a), turned(b), dim=dim).backward(turned(g))))
         assert len(work.launches) <= 9 + 2, work.names  # and what adds to the gradients that are there
+
+
+def case_packing_is_one_launch_however_many_steps_there_are():
+    rows = array(4, 16, 8).requires_grad_()
+    for first, lengths in ((True, [16, 12, 8, 4]), (False, [4] * 16)):
+        call = lambda first=first, lengths=lengths: nn.utils.rnn.pack_padded_sequence(rows, lengths, first)  # noqa: E731
+        assert stub.settled(call).names == ["rows_at"]
+        packed = call()
+        g = tenfold.ones_like(packed.data)
+        work = quiet(stub.settled(lambda: tenfold.autograd.grad(packed.data, rows, g, retain_graph=True)))
+        assert work.names == ["rows_at"]
+        data = array(*packed.data.shape).requires_grad_()
+        assert len(stub.settled(lambda: nn.utils.rnn.pad_packed_sequence(packed._replace(data=data), first)).names) <= 3
+        padded, _ = nn.utils.rnn.pad_packed_sequence(packed._replace(data=data), first)
+        g = tenfold.ones_like(padded)
+        assert len(quiet(stub.settled(lambda: tenfold.autograd.grad(padded, data, g, retain_graph=True))).names) <= 2

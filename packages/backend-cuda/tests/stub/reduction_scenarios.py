@@ -92,3 +92,12 @@ def case_in_a_graph_counters_are_its_own():
     assert y.shape == ()
     assert all(known[key] is found for key, found in counters._counters.items() if key in known)
     assert x.sum().device == tenfold.device(DEVICE)
+
+
+def case_means_of_numbers_membership_and_histograms_are_few_launches():
+    x, known = array(32, 64), array(3)
+    for call, most in (
+        (lambda: x.nanmean(), 3), (lambda: x.nanmean(-1), 3), (lambda: tenfold.isin(x, known), 2),
+        (lambda: tenfold.isin(x, known, invert=True), 2), (lambda: x.histc(), 5), (lambda: x.histc(10, 0, 1), 3),
+    ):  # fmt: skip
+        assert len(quiet(stub.settled(call)).names) <= most

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from tenfold.cuda.kernels.adjoints import BLOCK as ADJOINED
 from tenfold.cuda.kernels.all_pairs import BLOCK as OF_PAIRS
 from tenfold.cuda.kernels.bags import TILE as BAGS, tile as bag_tile
 from tenfold.cuda.kernels.counted_steps import COUNTED
 from tenfold.cuda.kernels.handwritten import Handwritten, tiled
+from tenfold.cuda.kernels.joining import BLOCK as ROLL
 from tenfold.cuda.kernels.many import PARTS
 from tenfold.cuda.kernels.masks import BLOCK as MASKED
 from tenfold.cuda.kernels.multi_tensor import PIECE
@@ -16,6 +18,7 @@ from tenfold.cuda.kernels.planes import window_constants
 from tenfold.cuda.kernels.pool import BLOCK as POOLED
 from tenfold.cuda.kernels.resize import BLOCK as RESIZED
 from tenfold.cuda.kernels.scattering import BLOCK as KEYED
+from tenfold.cuda.kernels.strided import BLOCK as REGIONS
 from tenfold.cuda.ranges import BLOCK as RANGED
 from tenfold.cuda.sampling import BLOCK as DRAWN
 
@@ -89,3 +92,21 @@ def numbers() -> Iterator[Row]:
     window = window_constants((3, 3), (1, 1), (1, 1), (1, 1))
     columns = Handwritten("columns_of_blocks", (*window, ("BLOCK", RESIZED)), 4, by_address=True)
     yield "columns of blocks", columns, (words, words, *[i] * 13)
+    yield from adjoints()
+
+
+def adjoints() -> Iterator[Row]:
+    """Gradients of views, masks, complex sizes and cumulative products, and dimensions that are rolled."""
+    s, words, i = "*fp32", "*i32", "i32"
+    for kind in (s, "*bf16"):
+        fixed = (("DIMS", 3), ("WIDE", 0), ("DOUBLE", 0), ("BLOCK", REGIONS))
+        regions = Handwritten("sums_of_regions", fixed, 4, by_address=True)
+        yield f"sums of regions {kind[1:]}", regions, (kind, kind, *[i] * 23)
+    masked = Handwritten("elements_of_mask", (("BLOCK", ADJOINED),), by_address=True)
+    yield "elements of a mask", masked, (words, words, "*i8", "*i64", i, i)
+    signs = Handwritten("signs_of_pairs", (("GRAD", 1), ("BLOCK", ADJOINED)), by_address=True)
+    yield "signs of complex numbers", signs, (s, s, s, i)
+    products = Handwritten("slopes_of_products", (("DOUBLE", 0), ("ROWS", 8), ("BLOCK", 256)), by_address=True)
+    yield "slopes of cumulative products", products, (s, s, s, i, i, i)
+    rolled = Handwritten("rolled", (("DIMS", 4), ("WIDE", 0), ("BLOCK", ROLL)), 4, by_address=True)
+    yield "rolled dimensions", rolled, (words, words, *[i] * 11)

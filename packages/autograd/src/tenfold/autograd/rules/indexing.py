@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from functools import lru_cache
 from itertools import accumulate
+from math import prod
 from typing import Any
 
 from tenfold import op
 from tenfold.autograd.gradients import gradient, gradients
 from tenfold.autograd.refusing import refusing
+from tenfold.autograd.rules.passing import whole as elsewhere
 from tenfold.dispatch.meta import Meta
 from tenfold.dispatch.runtime import STATE
 from tenfold.ops.creation.factories import zeros
@@ -21,6 +23,7 @@ from tenfold.ops.indexing.subscripts import index_put_
 from tenfold.ops.pointwise.several import where
 from tenfold.ops.view.parts import unbind
 from tenfold.ops.view.shapes import as_strided
+from tenfold.types.dtypes import bool_
 
 
 @lru_cache(maxsize=1 << 10)
@@ -45,11 +48,13 @@ def _index_label(node: Any) -> str:
     return "UnsqueezeBackward0" if steps[-1] is None else "SliceBackward0" if isinstance(steps[-1], slice) else "SelectBackward0"
 
 
-gradient(
-    op.getitem,
-    input=lambda g, input_shape, index: placed(g, input_shape, _selected, index),
-    label=_index_label,
-)
+def _subscripted(g: Any, input_shape: Any, index: Any) -> Any:
+    if g.numel() == prod(input_shape):  # all elements in their order, as subscripts of None and of whole slices show them
+        return g.reshape(input_shape)
+    return placed(g, input_shape, _selected, index)
+
+
+gradient(op.getitem, input=_subscripted, label=_index_label)
 
 
 def _zero(g: Any) -> Any:
@@ -58,6 +63,10 @@ def _zero(g: Any) -> Any:
 
 @gradients(op.index, "input")
 def _(g: Any, input_shape: Any, indices: Any) -> Any:
+    if len(indices) == 1 and indices[0].dtype is bool_:
+        found = elsewhere("index by a mask", g, indices[0], tuple(input_shape))
+        if found is not None:
+            return found
     whole = zeros(input_shape, dtype=g.dtype, device=g.device)
     # Inside vmap the zeros are one tensor for all examples, which cannot be written in place.
     plain = g._key.level is None and all(i is None or i._key.level is None for i in indices)
@@ -65,9 +74,15 @@ def _(g: Any, input_shape: Any, indices: Any) -> Any:
 
 
 @gradients(op.index_put, "input", "values")
-def _(g: Any, needs: Any, indices: Any, accumulate: bool) -> Any:
+def _(g: Any, needs: Any, indices: Any, values_shape: Any, accumulate: bool) -> Any:
     kept = g if accumulate or not needs[0] else index_put(g, indices, _zero(g))
-    return kept, index(g, indices) if needs[1] else None
+    if not needs[1]:
+        return kept, None
+    mask = indices[0]
+    if prod(values_shape) == 1 and len(indices) == 1 and mask.dtype is bool_ and g.device.type != "cpu":
+        mask = mask.reshape([*mask.shape, *(1,) * (g.dim() - mask.dim())])  # of how many elements nobody need know
+        return kept, where(mask, g, 0).sum().reshape(values_shape)
+    return kept, index(g, indices)
 
 
 gradient(

@@ -103,6 +103,7 @@ def formula(operator: str, parameter: str) -> str:
 # product y is that of what is not 0, and z how many are 0, and by the 2**32 how many are infinite or no numbers.
 SIGN = "tl.where(x > 0, 1.0, tl.where(x < 0, -1.0, 0.0))"
 ATTAINED = "(tl.abs(x) == y) | ((x != x) & (y != y))"
+REACHED = "(x == y) | ((x != x) & (y != y))"
 OTHER_ZERO = "z - k * 4294967296.0 > tl.where(x == 0, 1.0, 0.0)"
 OTHER_ODD = "k > tl.where(x - x == 0, 0.0, 1.0)"
 OF_OTHERS = f"g * tl.where({OTHER_ZERO}, tl.where({OTHER_ODD}, float('nan'), 0.0), n)"
@@ -110,6 +111,7 @@ OF_REDUCTIONS = {
     "variance_slope": ("g * a * (x - y)", "xgya"),
     "deviation_slope": ("tl.where(o == 0, 0.0, math.div_rn(g, o * 2.0)) * a * (x - y)", "xgyoa"),
     "extreme_slope": ("math.div_rn(tl.where(x == y, g, g * 0.0), z.to(x.dtype))", "xgyz"),
+    "whole_extreme_slope": (f"tl.where({REACHED}, math.div_rn(g, z.to(x.dtype)), 0.0)", "xgyz"),
     "product_slope": (
         (
             "k = tl.floor(z.to(tl.float64) * (1.0 / 4294967296.0))\nm = y.to(x.dtype)\n"
@@ -132,7 +134,11 @@ OF_REDUCTIONS = {
     ),
     "norm_extreme_slope": (f"{SIGN} * (math.div_rn(g, z.to(x.dtype)) * tl.where({ATTAINED}, 1.0, 0.0))", "xgyz"),
 }  # fmt: skip
-TESTS = {"extreme_attained": ("x == y", "xy"), "norm_extreme_attained": (ATTAINED, "xy")}
+TESTS = {
+    "extreme_attained": ("x == y", "xy"),
+    "whole_extreme_attained": (REACHED, "xy"),
+    "norm_extreme_attained": (ATTAINED, "xy"),
+}
 
 
 def norm_slope(order: float) -> tuple[str, tuple[float, ...]]:

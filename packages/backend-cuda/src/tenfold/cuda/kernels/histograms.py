@@ -11,9 +11,16 @@ from tenfold.cuda.attaching import kernel
 from tenfold.cuda.kernels import sums
 from tenfold.cuda.kernels.array_kernels import cast, wide
 from tenfold.cuda.kernels.counts import count
+from tenfold.cuda.kernels.elementwise import run
 from tenfold.cuda.kernels.handwritten import F64, contiguous
-from tenfold.cuda.runtime import xp
+from tenfold.cuda.kernels.reducing import both_extremes
 from tenfold.dispatch.operators import op
+
+
+def _extremes(input: Any) -> Any:
+    """The least and the greatest element."""
+    found = both_extremes(input, None, False)
+    return (wide(input).min(), wide(input).max()) if found is NotImplemented else found
 
 
 @kernel(op.histc, device="cuda")
@@ -28,11 +35,11 @@ def histc(input: Any, bins: int, min: Any, max: Any) -> Any:
     index = now.index_of(input)
     counts = sums.zeros((bins,), sums.I64, index)
     if input.size:
+        bounds = now.empty((2,), F64, index)
         if min == max:  # those of the data, which stay on the device
-            x = wide(input)
-            bounds = xp.stack([cast(x.min(), F64), cast(x.max(), F64)])
+            for end, value in zip((bounds[:1], bounds[1:]), _extremes(input)):
+                run("cast", value.reshape(1), out=end)
         else:
-            bounds = now.empty((2,), F64, index)
             bounds[:1].fill(min)
             bounds[1:].fill(max)
         count(counts, contiguous(input), bounds)

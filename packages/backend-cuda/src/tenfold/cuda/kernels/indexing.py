@@ -12,7 +12,7 @@ import numpy as np
 from tenfold.cpu.places import shape_of
 from tenfold.cuda import runtime
 from tenfold.cuda.attaching import kernel
-from tenfold.cuda.kernels import array_indexing, joining, places as at, scattering, sums, view  # noqa: F401 - attach kernels
+from tenfold.cuda.kernels import adjoints, array_indexing, joining, places as at, scattering, strided, sums, view  # noqa: F401 - attach kernels
 from tenfold.cuda.kernels.conversion import may_share
 from tenfold.cuda.kernels.elementwise import largest, run
 from tenfold.cuda.kernels.sums import row, target

@@ -22,6 +22,7 @@ from tenfold.types.memory_format import contiguous_format, preserve_format, sugg
 PARTS = 8  # arrays of a launch
 TILE = 2048  # elements of a program
 NEVER = 2**31  # the program at which a part begins that there is not
+ROLLED, BLOCK = 5, 512  # dimensions of the kernel that rolls them, and elements of a program
 MOST = 65535  # programs of a grid's second dimension
 
 
@@ -215,12 +216,31 @@ def roll(input: Any, shifts: Any, dims: Any) -> Any:
 
 
 def _rolled(input: Any, steps: dict[int, int]) -> Any:
-    """Two pieces of each dimension change places: as many blocks as they make together are written."""
+    """Each place is read from where its element comes: one launch, of dimensions that the kernel has."""
     now = runtime.current()
-    out = now.empty(input.shape, input.dtype, now.index_of(input))
-    cuts = {d: step % input.shape[d] for d, step in steps.items()}
-    pieces = [((slice(k, None), slice(None, -k)), (slice(k), slice(-k, None))) if k else ((slice(None),) * 2,)
-              for k in (cuts.get(d, 0) for d in range(input.ndim))]  # fmt: skip
+    x = contiguous(input)
+    out = now.empty(x.shape, x.dtype, now.index_of(x))
+    cuts = [steps.get(d, 0) % n for d, n in enumerate(x.shape)]
+    sizes: list[int] = []  # dimensions that nothing moves in are one with those behind them
+    moved: list[int] = []
+    for n, cut in zip(reversed(x.shape), reversed(cuts)):
+        if sizes and not cut and not moved[-1]:
+            sizes[-1] *= n
+        elif n > 1:
+            sizes, moved = [*sizes, n], [*moved, cut]
+    if len(sizes) > ROLLED or x.dtype.itemsize not in WORDS:
+        return _exchanged(input, out, cuts)
+    numbers = (*sizes, *(1,) * (ROLLED - len(sizes)), *moved, *(0,) * (ROLLED - len(sizes)))
+    fixed = (("DIMS", len(sizes)), ("WIDE", int(x.size + BLOCK >= 2**31)), ("BLOCK", BLOCK))
+    program = Handwritten("rolled", fixed, 4, by_address=True)
+    signature = (WORDS[x.dtype.itemsize],) * 2 + tuple("i64" if n >= 2**31 else "i32" for n in (x.size, *numbers))
+    now.launch_grid(program, signature, (out, x, x.size, *numbers), (-(-x.size // BLOCK),), now.index_of(x))
+    return out
+
+
+def _exchanged(input: Any, out: Any, cuts: Sequence[int]) -> Any:
+    """Two pieces of each dimension change places: as many blocks as they make together are written."""
+    pieces = [((slice(k, None), slice(None, -k)), (slice(k), slice(-k, None))) if k else ((slice(None),) * 2,) for k in cuts]
     for block in product(*pieces):
         write(out[tuple(to for to, _ in block)], input[tuple(of for _, of in block)])
     return out

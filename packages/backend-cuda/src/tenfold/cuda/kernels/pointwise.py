@@ -10,6 +10,7 @@ import numpy as np
 
 from tenfold.cuda.attaching import kernel
 from tenfold.cuda.kernels import conversion, formulas, slopes, view  # noqa: F401 - these attach kernels of this family too
+from tenfold.cuda.kernels.adjoints import signs
 from tenfold.cuda.kernels.array_kernels import is_half, of_array_module
 from tenfold.cuda.kernels.elementwise import NUMBERS, elementwise, largest, run
 from tenfold.cuda.kernels.host import through_host
@@ -28,9 +29,9 @@ ARRAY_FUNCTIONS = {
     "logical_not": "logical_not", "conj_physical": "conjugate", "nextafter": "nextafter", "gcd": "gcd", "lcm": "lcm",
 }  # fmt: skip
 # Rare operands of these are computed on the host: a number for each kind of which a formula would be longer than it is used.
-ON_HOST = ("sgn", "square", "sigmoid", "sinc", "rsqrt", "pow", "xlogy", "logaddexp", "lerp", "addcmul", "addcdiv", "add_scaled",
+ON_HOST = ("square", "sigmoid", "sinc", "rsqrt", "pow", "xlogy", "logaddexp", "lerp", "addcmul", "addcdiv", "add_scaled",
            "floor_divide", "floored_quotient", "truncated_quotient", "nextafter", "heaviside", "hypot", "round", "signbit",
-           "angle", "bitwise_left_shift", "bitwise_right_shift")  # fmt: skip
+           "bitwise_left_shift", "bitwise_right_shift")  # fmt: skip
 # The in-place form runs these on the target's own memory.
 INTO = {*formulas.FUNCTIONS, *formulas.ARITHMETIC, *formulas.SELECTION} - {"where"}
 
@@ -44,7 +45,18 @@ def refuses(name: str) -> Callable[..., Any]:
     return refuse
 
 
+def _signs(input: Any, out: Any = None) -> Any:
+    """Of complex numbers: all others have a formula."""
+    found = signs(input)
+    if out is None:
+        return found
+    conversion.write(out, found)
+    return out
+
+
 def _otherwise(name: str) -> Callable[..., Any]:
+    if name == "sgn":
+        return _signs
     if name in ON_HOST:
         return through_host(name)
     return of_array_module(ARRAY_FUNCTIONS[name]) if name in ARRAY_FUNCTIONS else refuses(name)
@@ -61,7 +73,14 @@ for _name in ("gcd", "lcm"):
     kernel(getattr(op, _name), device="cuda")(of_array_module(ARRAY_FUNCTIONS[_name]))
 
 kernel(op.div, device="cuda", into=True, chooses_device=True)(elementwise("div", of_array_module("true_divide")))
-kernel(op.angle, device="cuda")(through_host("angle"))
+_angles = of_array_module("angle"), through_host("angle")
+
+
+@kernel(op.angle, device="cuda")
+def angle(input: Any) -> Any:
+    return _angles[input.dtype.kind != "c"](input)
+
+
 _power = elementwise("pow", through_host("pow"))
 _POWERS = {2: "square", 0.5: "sqrt", -0.5: "rsqrt", -1: "reciprocal", 1: "cast"}
 

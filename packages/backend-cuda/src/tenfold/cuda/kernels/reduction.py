@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from tenfold.cuda.attaching import kernel
-from tenfold.cuda.kernels import counts, reduction_slopes, runs  # noqa: F401 - they attach kernels of this family too
+from tenfold.cuda.kernels import adjoints, counts, reduction_slopes, runs  # noqa: F401 - they attach kernels of this family too
 from tenfold.cuda.kernels.array_kernels import cast, refusing, wide
 from tenfold.cuda.kernels.folds import Fold
 from tenfold.cuda.kernels.reducing import both_extremes, counting, logical, normed, reduction, spreading, to_the_body

@@ -93,10 +93,10 @@ def _of_spread(with_result: bool) -> Callable[..., Any]:
 
 
 def _of_extremes(g: Any, parameters: Any, wanted: Any, input: Any, out: Any, dim: Any, keepdim: bool) -> Any:
-    if dim is None or not input.dim():
-        return None  # of `max` and `min`, which have a rule of their own for nan
-    dims, gone = _dims(input, dim, keepdim)
-    return _run_extreme(g, input, out, dims, gone, "extreme")
+    if not input.dim():
+        return None
+    dims, gone = _dims(input, dim, keepdim)  # of `max` and `min`, to which dim is None, nan attains nan
+    return _run_extreme(g, input, out, dims, gone, "whole_extreme" if dim is None else "extreme")
 
 
 def _of_products(g: Any, parameters: Any, wanted: Any, input: Any, dim: Any, keepdim: bool) -> Any:

@@ -12,10 +12,10 @@ from tenfold.cuda.attaching import kernel
 from tenfold.cuda.kernels.array_kernels import refusing
 from tenfold.cuda.kernels.elementwise import run
 from tenfold.cuda.kernels.folds import Fold, folded
-from tenfold.cuda.kernels.handwritten import Handwritten, contiguous, start
+from tenfold.cuda.kernels.handwritten import F32, F64, Handwritten, contiguous, start
 from tenfold.cuda.kernels.host import through_host
 from tenfold.cuda.kernels.matmul import product
-from tenfold.cuda.kernels.reducing import nansum, spreading
+from tenfold.cuda.kernels.reducing import nansum, reduction, spreading, to_the_body
 from tenfold.cuda.kernels.sorting import (
     INT64,
     at_rank,
@@ -30,10 +30,21 @@ from tenfold.cuda.kernels.sorting import (
 from tenfold.dispatch.operators import op
 
 BLOCK = 1024
+_KNOWN, _NUMBERS = (reduction(Fold("sum", name), to_the_body) for name in ("known", "numbers"))
 
 kernel(op.nansum, device="cuda")(nansum)
 kernel(op.var_mean, device="cuda")(spreading("variance and mean"))
 kernel(op.std_mean, device="cuda")(spreading("deviation and mean"))
+
+
+@kernel(op.nanmean, device="cuda")
+def nanmean(input: Any, dim: Any, keepdim: bool, dtype: Any) -> Any:
+    """Of single and double precision: others' sums are rounded, and may overflow, before they are divided."""
+    if dtype is not None or input.dtype not in (F32, F64):
+        return NotImplemented
+    total = _KNOWN(input, dim, keepdim)
+    count = NotImplemented if total is NotImplemented else _NUMBERS(input, dim, keepdim)
+    return NotImplemented if count is NotImplemented else run("div", total, count)
 
 
 @kernel(op.median_value, device="cuda")

@@ -6,6 +6,8 @@ from collections.abc import Iterable
 from itertools import pairwise
 from typing import Any, NamedTuple, Self
 
+import numpy as np
+
 import tenfold
 from tenfold import Tensor
 from tenfold.dispatch.spellings import as_bool
@@ -140,16 +142,21 @@ def pack_padded_sequence(input: Tensor, lengths: Any, batch_first: bool = False,
     if isinstance(lengths, Tensor) and lengths.dim() != 1:
         raise RuntimeError(f"pack_padded_sequence: 'lengths' argument should be a 1D tensor, but got {lengths.dim()}D")
     counts = [int(length) for length in (lengths.tolist() if isinstance(lengths, Tensor) else lengths)]
-    steps = input.transpose(0, 1) if batch_first else input
-    sorted_indices = None
+    batch, longest = input.shape[:2] if batch_first else (input.size(1), input.size(0))
+    sorted_indices, rows = None, np.arange(batch)
     if not enforce_sorted:
         order = tenfold.tensor(counts, dtype=tenfold.int64, device="cpu").sort(descending=True).indices
         counts = [counts[i] for i in order.tolist()]
-        sorted_indices = order.to(input.device)
-        steps = steps.index_select(1, sorted_indices)
-    _check_lengths(counts, steps.size(1))
+        sorted_indices, rows = order.to(input.device), order.numpy()
+    _check_lengths(counts, batch)
     batch_sizes = [sum(length > t for length in counts) for t in range(max(counts))]
-    data = tenfold.cat([steps[t, :size] for t, size in enumerate(batch_sizes)])
+    if len(batch_sizes) > longest:
+        raise IndexError(f"index {longest} is out of bounds for dimension 0 with size {longest}")
+    ends = np.cumsum(batch_sizes)
+    steps = np.repeat(np.arange(len(batch_sizes)), batch_sizes)
+    rows = rows[np.arange(ends[-1]) - np.repeat(ends - batch_sizes, batch_sizes)]
+    places = rows * longest + steps if batch_first else steps * batch + rows  # of each step's rows, one step after the other
+    data = input.flatten(0, 1).index_select(0, tenfold.from_numpy(places).to(input.device))
     return PackedSequence(data, tenfold.tensor(batch_sizes, dtype=tenfold.int64, device="cpu"), sorted_indices, None)
 
 
@@ -182,26 +189,16 @@ def pad_packed_sequence(
             f"total_length={total_length} and max sequence length being {len(sizes)}"
         )
     data, batch = sequence.data, sizes[0]
-    rest = tuple(data.shape[1:])
-    rows = [_filled(step, batch, padding_value) for step in data.split(sizes)]
-    if total_length is not None and total_length > len(sizes):
-        missing = (total_length - len(sizes), batch, *rest)
-        padded = tenfold.cat([tenfold.stack(rows), data.new_full(missing, padding_value)])
-    else:
-        padded = tenfold.stack(rows)
+    length = len(sizes) if total_length is None else total_length
+    places = tenfold.from_numpy(np.concatenate([t * batch + np.arange(size) for t, size in enumerate(sizes)]))
+    padded = data.new_full((length * batch, *data.shape[1:]), padding_value).index_copy(0, places.to(data.device), data)
+    padded = padded.view(length, batch, *data.shape[1:])
     lengths = tenfold.tensor([sum(size > b for size in sizes) for b in range(batch)], dtype=tenfold.int64, device="cpu")
     padded = padded.transpose(0, 1) if batch_first else padded
     if sequence.unsorted_indices is not None:
         padded = padded.index_select(0 if batch_first else 1, sequence.unsorted_indices)
         lengths = lengths[sequence.unsorted_indices.cpu()]
     return padded, lengths
-
-
-def _filled(step: Tensor, batch: int, value: float) -> Tensor:
-    """`step` (b, *) extended to (batch, *) with `value`."""
-    if step.size(0) == batch:
-        return step
-    return tenfold.cat([step, step.new_full((batch - step.size(0), *step.shape[1:]), value)])
 
 
 def pad_sequence(sequences: Any, batch_first: bool = False, padding_value: float = 0.0, padding_side: str = "right") -> Tensor:

@@ -15,7 +15,7 @@ from tenfold.tensor.tensor import Tensor, wrap
 from tenfold.types.dtypes import int32, int64, type_name
 from tenfold.types.promotion import promote_types
 
-_FEW = 8  # elements that are compared one by one
+_FEW, _FEW_ON_A_DEVICE = 8, 16  # elements that are compared one by one, or at once, instead of a search among them in order
 
 
 @composite("membership", method=None, out="bool", nondifferentiable="its result is bool")
@@ -35,11 +35,13 @@ def isin(elements: Any, test_elements: Any, *, assume_unique: bool = False, inve
         if given.category in (0, 3):
             raise RuntimeError(f"Unsupported input type encountered for isin(): {type_name(given)}")
     x, known = x.to(common), known.to(common).reshape(-1)
-    if 0 < known.numel() <= _FEW and type(x._array) is type(known._array) is np.ndarray and not STATE.transforms:
-        return _compared(x, known, invert)
-    known = known.sort().values
     if not known.numel():
         return op.full(x.shape, invert, device=x.device)
+    if x.device.type != "cpu" and known.numel() <= _FEW_ON_A_DEVICE:  # two launches instead of six
+        return op.ne(x.unsqueeze(-1), known).all(-1) if invert else op.eq(x.unsqueeze(-1), known).any(-1)
+    if known.numel() <= _FEW and type(x._array) is type(known._array) is np.ndarray and not STATE.transforms:
+        return _compared(x, known, invert)
+    known = known.sort().values
     places = op.searchsorted(known, x.contiguous()).clamp_max(known.numel() - 1)
     found: Any = op.eq(op.index(known, [places]), x)
     return found.logical_not() if invert else found

@@ -360,8 +360,7 @@ def nanmean(input: Tensor, dim: Any = None, keepdim: bool = False, *, dtype: Any
     """
     if input.dtype.category < 2:
         raise RuntimeError(f"nanmean(): expected input to have floating point or complex dtype but got {input.dtype.name}")
-    known = input.isnan().logical_not()
-    return nansum(input, dim, keepdim, dtype=dtype) / sum(known, dim, keepdim)
+    return nansum(input, dim, keepdim, dtype=dtype) / sum(op.eq(input, input), dim, keepdim)  # nan is not itself
 
 
 @composite("statistics", out="same")

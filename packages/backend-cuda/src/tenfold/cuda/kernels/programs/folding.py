@@ -58,6 +58,8 @@ def taken(
         x = (x != 0).to(REAL)
     elif PAIRED and not TWOFOLD:
         x = mapped(math.hypot(x.to(REAL), y.to(REAL)), power, MAP)
+    elif MAP == "numbers":
+        x = (inside & (x == x)).to(REAL)
     elif MAP == "zeros and no numbers":
         x = x.to(tl.float64 if DOUBLE else tl.float32)
         x = tl.where(inside & (x == 0), 1, tl.where(x - x == 0, 0, 0x100000000)).to(REAL)

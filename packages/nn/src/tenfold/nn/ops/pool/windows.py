@@ -234,6 +234,8 @@ def _integer_means(input: Tensor, kernel: Sizes, steps: Sizes, pads: Sizes, ceil
 def _power_mean(n: int, input: Tensor, norm_type: Any, kernel: Any, stride: Any, ceil_mode: bool) -> Tensor:
     kernel = per_dim(kernel, n, f"lp_pool{n}d: kernel_size")
     means = _avg(f"lp_pool{n}d", n, input.pow(norm_type), kernel, stride, 0, ceil_mode, True, None)
+    if isinstance(norm_type, (int, float)) and norm_type > 0 and norm_type % 2 == 0:  # of which no mean is below 0
+        return (tf.relu(means) * prod(kernel)).pow(1.0 / norm_type)
     return (tf.sign(means) * tf.relu(tf.abs(means)) * prod(kernel)).pow(1.0 / norm_type)
 
 
