@@ -16,7 +16,7 @@ from tenfold.types.size import Size
 def legacy_tensor(data: tuple[Any, ...], device: Any, kind: dtype | None = None, name: str = "Tensor") -> Tensor:
     """`Tensor(...)`: sizes give an uninitialised tensor, a storage or tensor its memory, a sequence its data."""
     asked, kind = kind, kind or get_default_dtype()
-    value = data[0] if len(data) == 1 else 0
+    value: Any = data[0] if len(data) == 1 else 0
     array = isinstance(value, np.ndarray)
     if isinstance(value[()] if array else value, (int, np.integer, Size)):
         return empty_on(_sizes(data, name), kind, device)
