@@ -14,7 +14,7 @@ from tenfold.tensor.tensor import Tensor
 __all__ = ["alpha_dropout", "dropout", "dropout1d", "dropout2d", "dropout3d", "feature_alpha_dropout"]
 
 
-def _stays(input: Tensor, p: float, training: bool) -> bool:
+def _stays(input: Any, p: float, training: bool) -> bool:
     """Whether the form in place leaves a tensor unwritten: what the operator before it saved for its gradient stays valid."""
     return isinstance(input, Tensor) and not input._key.override and 0 <= p <= 1 and (p == 0 or not training)
 
