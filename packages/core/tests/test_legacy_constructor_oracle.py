@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
 import pytest
 
 import tenfold
@@ -68,3 +69,30 @@ def test_gradients_of_a_subclass_are_plain_tensors(lib: Any) -> None:
     plain = lib.ones(2, requires_grad=True)
     (plain.as_subclass(Marked) * 2).sum().backward()
     assert type(plain.grad) is lib.Tensor
+
+
+@LIBRARIES
+@pytest.mark.parametrize("make", ["Tensor", "FloatTensor", "new"])
+def test_an_array_of_the_dtype_is_shared(lib: Any, make: str) -> None:
+    array = np.zeros((3, 2), np.float32)
+    made = (lib.ones(1).new if make == "new" else getattr(lib, make))(array.T)
+    assert made.stride() == (1, 2)
+    array[0, 1] = 5
+    assert made.tolist() == [[0, 0, 0], [5, 0, 0]]
+    wide = array.astype(np.float64)
+    copied = lib.Tensor(wide)
+    wide[0, 0] = 1
+    assert (copied.dtype, copied.tolist()) == (lib.float32, [[0, 5], [0, 0], [0, 0]])
+
+
+@LIBRARIES
+def test_arrays_without_dimensions_are_values_and_whole_numbers_are_sizes(lib: Any) -> None:
+    assert (lib.FloatTensor(np.array(3.5)).tolist(), lib.LongTensor(np.array(3.5)).tolist()) == (3.5, 3)
+    assert lib.FloatTensor(np.array(3)).shape == (3,)
+    assert lib.BoolTensor(np.array(True)).tolist() is True
+
+
+@LIBRARIES
+def test_arrays_that_no_tensor_can_share_are_refused(lib: Any) -> None:
+    with pytest.raises(ValueError, match="negative"):
+        lib.Tensor(np.ones(3, np.float32)[::-1])

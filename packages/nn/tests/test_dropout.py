@@ -38,3 +38,16 @@ def test_dropout_of_what_the_examples_share_differs_between_them(drop: str) -> N
     assert len({tuple(one.flatten().tolist()) for one in made}) == 4
     same = tenfold.func.vmap(lambda _: getattr(tenfold, drop)(shared, 0.5, True), randomness="same")(tenfold.zeros(4))
     assert all((one == same[0]).all() for one in same)
+
+
+@pytest.mark.parametrize("name", ["dropout", "dropout1d", "dropout2d", "dropout3d", "alpha_dropout", "feature_alpha_dropout"])
+@pytest.mark.parametrize(("p", "training"), [(0.0, True), (0.5, False)])
+def test_in_place_with_nothing_to_drop_writes_nothing(name: str, p: float, training: bool) -> None:
+    x = tenfold.ones(2, 3, *[4] * {"2": 2, "3": 3}.get(name[7:8], 1), requires_grad=True)
+    y = (x * 2).relu_()
+    version = y._version
+    assert getattr(tenfold.nn.functional, name)(y, p, training, True) is y
+    assert y._version == version
+    y.sum().backward()  # from what relu_ saved
+    assert x.grad is not None
+    assert x.grad.sum().item() == 2 * x.numel()

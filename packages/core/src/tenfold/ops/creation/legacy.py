@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from tenfold.ops.creation.factories import empty_on, tensor
+from tenfold.ops.creation.factories import as_tensor, empty_on, tensor
 from tenfold.tensor.storage import UntypedStorage, on_storage
 from tenfold.tensor.tensor import Tensor
 from tenfold.types.dtypes import dtype, get_default_dtype
@@ -16,9 +16,10 @@ from tenfold.types.size import Size
 def legacy_tensor(data: tuple[Any, ...], device: Any, kind: dtype | None = None, name: str = "Tensor") -> Tensor:
     """`Tensor(...)`: sizes give an uninitialised tensor, a storage or tensor its memory, a sequence its data."""
     asked, kind = kind, kind or get_default_dtype()
-    if len(data) != 1 or isinstance(data[0], (int, np.integer, Size)):
+    value: Any = data[0] if len(data) == 1 else 0
+    array = isinstance(value, np.ndarray)
+    if isinstance(value[()] if array else value, (int, np.integer, Size)):
         return empty_on(_sizes(data, name), kind, device)
-    value = data[0]
     if isinstance(value, UntypedStorage) or hasattr(value, "_untyped_storage"):  # or a typed one
         return on_storage(value, kind)
     if isinstance(value, Tensor):
@@ -32,9 +33,9 @@ def legacy_tensor(data: tuple[Any, ...], device: Any, kind: dtype | None = None,
         return value.view(value.shape)  # of its dtype and in its graph
     if isinstance(value, (str, bytes)):
         raise TypeError(f"new(): invalid data type '{type(value).__name__}'")
-    if not hasattr(value, "__len__") or (isinstance(value, np.ndarray) and not value.ndim):
+    if not hasattr(value, "__len__"):
         raise TypeError(f"new(): data must be a sequence (got {type(value).__name__})")
-    return tensor(value, dtype=kind, device=device)
+    return (as_tensor if array else tensor)(value, dtype=kind, device=device)
 
 
 def _sizes(data: tuple[Any, ...], name: str) -> tuple[int, ...]:

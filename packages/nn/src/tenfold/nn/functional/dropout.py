@@ -14,9 +14,16 @@ from tenfold.tensor.tensor import Tensor
 __all__ = ["alpha_dropout", "dropout", "dropout1d", "dropout2d", "dropout3d", "feature_alpha_dropout"]
 
 
+def _stays(input: Any, p: float, training: bool) -> bool:
+    """Whether the form in place leaves a tensor unwritten: what the operator before it saved for its gradient stays valid."""
+    return isinstance(input, Tensor) and not input._key.override and 0 <= p <= 1 and (p == 0 or not training)
+
+
 def _run(plain: Any, input: Tensor, p: float, training: bool, inplace: bool) -> Tensor:
     if p < 0.0 or p > 1.0:  # nan is refused further down
         raise ValueError(f"dropout probability has to be between 0 and 1, but got {p}")
+    if inplace and _stays(input, p, training):
+        return input
     name = plain.op.name
     return getattr(tf, name + "_" if inplace else name)(input, p, training)  # type: ignore[no-any-return]
 
