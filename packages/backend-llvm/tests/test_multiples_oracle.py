@@ -80,3 +80,14 @@ def test_a_plain_sum_with_a_multiple_goes_past_the_interpreters_path(name, enter
         for other, alpha in itertools.product((y, 2.0, 3), (2, 0.1)):
             function(*first, other, alpha=alpha)
             assert name not in entered(lambda f=function, a=first, o=other, k=alpha: f(*a, o, alpha=k)), (other, alpha)
+
+
+@pytest.mark.parametrize("size", [64, 1 << 13])
+def test_of_half_precision_the_multiple_is_rounded_first(size):
+    """PyTorch rounds the product, too, in what is left of the elements after blocks of 32: there is nothing left here."""
+    x, y = np.random.default_rng(size).standard_normal((2, size))
+    for alpha in (0.1, 3, 1.001, -0.01, 7000.0):
+        theirs, ours = (
+            m.add(*(m.tensor(a).to(m.bfloat16) for a in (x, y)), alpha=alpha).double().tolist() for m in (torch, tenfold)
+        )
+        assert theirs == ours, alpha

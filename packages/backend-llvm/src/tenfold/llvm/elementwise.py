@@ -29,7 +29,7 @@ DTYPES, RESULTS, LOOPS, ROLES, FIXED, CACHED, HIGHEST = 8, 12, 16, 32, 40, 48, 5
 WORDS = 56
 # What a parameter takes: an array of the common dtype; that or a number; a number; one object only; an array of bool.
 TENSOR, EITHER, NUMBER, ONLY, MASK = range(1, 6)
-ROLE_OF = {"x": TENSOR, "y": EITHER, "n": NUMBER, "o": ONLY, "m": MASK}
+ROLE_OF = {"x": TENSOR, "y": EITHER, "n": NUMBER, "r": NUMBER, "o": ONLY, "m": MASK}
 
 GRAIN_ELEMENTS = 1 << 14  # below it one thread is as fast as two, and the interpreter's lock is kept
 COMPILED_FROM = 1 << 12  # elements for which an exact operation is worth compiling
@@ -42,9 +42,10 @@ NEVER = 1 << 62
 class Operator:
     """An operator's formula and the loops compiled from it.
 
-    `roles` has a letter for each parameter of the kernel: x an array, y an array or a number, n a number, m an array of bool,
-    o an object that `only` gives. The formula gets the elements and numbers in the parameters' order. `exact` says that NumPy's
-    kernel gives the same bits, so that it may serve small strided arrays; `bool_result`, that the result is of bool;
+    `roles` has a letter for each parameter of the kernel: x an array, y an array or a number, n a number, r a number that
+    is rounded to the elements' dtype first, m an array of bool, o an object that `only` gives. The formula gets the elements
+    and numbers in the parameters' order. `exact` says that NumPy's kernel gives the same bits, so that it may serve small
+    strided arrays; `bool_result`, that the result is of bool;
     `dtypes`, which are served; `least`, from how many elements; `refuses`, which arguments of several layouts are not;
     `highest`, the largest finite number beside a dtype's elements: others are left to the kernel beneath, which may refuse them.
     """
@@ -65,6 +66,7 @@ class Operator:
     ) -> None:
         self.refuses, self.highest = refuses, highest
         self.name, self.formula, self.roles, self.only = name, formula, [ROLE_OF[letter] for letter in roles], only
+        self.rounded = [letter == "r" for letter in roles]
         self.exact, self.bool_result, self.dtypes, self.least = exact, bool_result, dtypes, least
         self.tables: list[Array] = []
         self._loops: dict[Any, int] = {}
@@ -78,9 +80,10 @@ class Operator:
         values: list[Expr] = []
         count = 0
         either = iter(numbers)
-        for role in self.roles:
+        for role, rounded in zip(self.roles, self.rounded):
             if role == NUMBER or (role == EITHER and next(either)):
-                values.append(parameter(count, stored.computed))
+                number = parameter(count, stored.computed)
+                values.append(stored.held(number) if rounded else number)
                 count += 1
             elif role != ONLY:
                 kind = BOOL if role == MASK else stored

@@ -98,8 +98,8 @@ def instruction(e: Expr, args: list[str]) -> str:
 
 
 def _conversion(source: str, target: str) -> str:
-    if source in FLOATS:
-        return "fpext" if target == "double" else "fptrunc"
+    if source in (*FLOATS, "half"):
+        return "fpext" if target == "double" or source == "half" else "fptrunc"
     return "uitofp" if source == "i1" else "sitofp"
 
 

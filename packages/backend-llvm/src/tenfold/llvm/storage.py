@@ -8,7 +8,7 @@ from typing import Any
 import ml_dtypes
 import numpy as np
 
-from tenfold.llvm.expressions import Expr, bits, constant, is_nan, select, shift
+from tenfold.llvm.expressions import Expr, bits, constant, convert, from_bits, is_nan, select, shift
 
 
 @dataclass(frozen=True, eq=False)  # each there once, compared by identity
@@ -48,6 +48,12 @@ class Stored:
         up = pattern + (constant(0x7FFF, "i32") + (shift("lshr", pattern, 16) & constant(1, "i32")))
         nan = pattern | constant(0x400000, "i32")
         return shift("lshr", select(is_nan(value), nan, up), 16)
+
+    def held(self, value: Expr) -> Expr:
+        """The value as an element of this dtype has it, in the type that is computed in."""
+        if self.memory == "half":
+            return convert(convert(value, "half"), "float")
+        return from_bits(shift("shl", self.rounded(value), 16)) if self.memory == "i16" else value
 
     def write(self, value: str, pointer: str, align: int, tags: str) -> list[str]:
         """Lines that store a value of type `computed` (for bfloat16, of what `rounded` gave)."""

@@ -51,7 +51,7 @@ BITS = {2: np.int16, 4: np.int32, 8: np.int64}
 ONE_BYTE = np.ones((), np.int8)
 
 
-# Few numbers in rows along the last dimension, all of them moderate: no exp is too large or too small, so no maximum is taken
+# Few numbers in rows along the last dimension, all moderate: no exp is too large or small, so no maximum is taken
 # off, and nothing there warns. The upper bytes of float32 numbers tell their size in half the time of a sum of squares.
 @kernel(op.softmax, device="cpu")
 def softmax(input: Array, dim: int) -> Array:

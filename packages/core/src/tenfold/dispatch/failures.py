@@ -105,7 +105,7 @@ def explained(operator: Operator, key: Any, given: list[Any], error: Exception) 
 
 def is_named(operator: Operator, text: str) -> bool:
     """Whether an error's words name an operator: this one, or at their beginning the one that users call."""
-    if text.startswith(("output with shape ", "Subtraction, the `-` operator")):  # PyTorch's words, whichever operator says them
+    if text.startswith(("output with shape ", "Subtraction, the `-` operator")):  # PyTorch's words
         return True
     start = re.match(r"([\w.]+)(\(\))?: ", text)
     return operator.name in text.lower() or (start is not None and (find(start[1]) is not None or "." in start[1]))

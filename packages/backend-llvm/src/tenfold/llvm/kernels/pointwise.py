@@ -107,7 +107,7 @@ elementwise("masked_fill", lambda x, mask, value: select(mask, value, x), "xmn",
 # In single steps, which overflow where those of NumPy do.
 elementwise("addcmul", lambda x, a, b, value: x + a * value * b, "xxxn", exact=True, highest=FACTORS)
 elementwise("addcdiv", lambda x, a, b, value: x + a * value / b, "xxxn", exact=True, highest=FACTORS)
-elementwise("add_scaled", lambda x, y, alpha: x + y * alpha, "xyn", exact=True, highest=LARGEST)
+elementwise("add_scaled", lambda x, y, alpha: x + y * alpha, "xyr", exact=True, highest=LARGEST)
 
 
 def _lerp(x: Expr, end: Expr, weight: Expr) -> Expr:

@@ -6,7 +6,7 @@ from math import isfinite
 from typing import Any
 
 import numpy as np
-from numpy._core.umath import clip  # type: ignore[attr-defined] # a ufunc, unlike np.clip; NumPy's declarations lack it
+from numpy._core.umath import clip  # type: ignore[attr-defined] # a ufunc, unlike np.clip
 
 from tenfold.cpu.choice import LARGE as LARGE_CHOICE, choose
 from tenfold.cpu.conversion import real_part
@@ -258,7 +258,7 @@ def lerp(input: Any, end: Any, weight: Any, out: Any = None) -> Any:
 @kernel(op.add_scaled, device="cpu", into=True)
 @quiet
 def add_scaled(input: Any, other: Any, alpha: Any, out: Any = None) -> Any:
-    if input.dtype.kind not in "fc" or type(alpha) not in (int, float):
+    if input.dtype.char not in "fdFD" or type(alpha) not in (int, float):
         return NotImplemented
     alpha = as_array(alpha, input.dtype)
     return np.add(input, np.multiply(other, alpha), out) if np.isfinite(alpha) else NotImplemented

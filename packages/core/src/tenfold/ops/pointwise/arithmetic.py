@@ -12,7 +12,7 @@ from tenfold.dispatch.shape_rules import pointwise
 from tenfold.ops.creation.factories import full
 from tenfold.tensor.tensor import Tensor
 from tenfold.types.dtypes import bool_, complex128, float64, int64
-from tenfold.types.numbers import factor, require_value
+from tenfold.types.numbers import element, factor, require_value
 from tenfold.types.promotion import of_values
 
 BINARY: dict[str, Any] = {"promote": "common", "inplace": True, "out": True, "rule": pointwise}
@@ -75,14 +75,14 @@ def _(input: Tensor, other: Any, alpha: Any) -> Tensor:
 
 
 def _with_multiple(combine: Any, input: Tensor, other: Any, alpha: Any) -> Tensor:
-    """input + alpha * other or input - alpha * other; of half precision rounded once."""
+    """input + alpha * other or input - alpha * other; of half precision, as which alpha is rounded, rounded once."""
     dtype = _check_alpha(input, other, alpha, combine.__name__)
     if alpha == 1:
         return combine(input, other)
     require_value(alpha, dtype)
     if dtype.is_half:
         wide = other.float() if isinstance(other, Tensor) else other
-        return _with_multiple(combine, input.float(), wide, alpha).to(dtype)
+        return _with_multiple(combine, input.float(), wide, element(alpha, dtype).item()).to(dtype)
     if isinstance(other, Tensor) and other.dtype is not dtype:
         other = other.to(dtype)  # before the product, which a narrower type would round
     return combine(input, other * factor(alpha, dtype) if dtype.category else other & bool(alpha))
