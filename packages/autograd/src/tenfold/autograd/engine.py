@@ -41,13 +41,14 @@ def run(
     targets = None if captures is None and only is None else {*(captures or ()), *(only or ())}
     whole = accumulate and targets is None
     task = Task(whole, [node for node, _ in roots], targets, 0 if outer is None else outer.depth + 1)
-    TASKS.current = task
-    behind = [meet() for meet in AROUND] if AROUND and outer is None else ()
+    behind: Any = ()
     layers, previous = STATE.layers, STATE.grad_enabled
     # Layers such as autocast and tracing are about the forward pass; a profiler asks to see this one too.
     seen = STATE.layers = tuple(layer for layer in layers if getattr(layer, "in_backward", False)) if layers else layers
-    set_grad_enabled_here(create_graph)
     try:
+        TASKS.current = task
+        behind = [meet() for meet in AROUND] if AROUND and outer is None else ()
+        set_grad_enabled_here(create_graph)
         if not whole or create_graph or seen or anomaly.ANOMALY.enabled or not walked_elsewhere(roots, keep_graph):
             pending, useful = task.ways
             _walk(roots, pending, useful, keep_graph, create_graph, captures, accumulate, only or set())
@@ -56,7 +57,10 @@ def run(
     finally:
         TASKS.current = outer
         STATE.layers = layers
-        set_grad_enabled_here(previous)
+        try:
+            set_grad_enabled_here(previous)
+        finally:  # Ctrl-C may come where a function begins, before it has done anything
+            set_grad_enabled_here(previous)
         for done in behind:
             done()
         if COLLECTED:

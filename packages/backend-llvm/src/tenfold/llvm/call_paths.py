@@ -81,7 +81,7 @@ class Paths:
         Tensor = RUNTIME["Tensor"]
         for name, value in {
             "p_Tensor": Tensor, "p_Parameter": Tensor, "p_CPU": CPU, "p_globals": RUNTIME, "p_builtin": BuiltinFunctionType,
-            "p_function": FunctionType, "p_thread": STATE, "p_grad_enabled": sys.intern("grad_enabled"),
+            "p_function": FunctionType, "p_thread": STATE, "p_exception": Exception, "p_grad_enabled": sys.intern("grad_enabled"),
             "p_float32": FLOAT32.dtype, "p_float64": FLOAT64.dtype, "p_float16": FLOAT16.dtype,
             "p_bfloat16": BFLOAT16.dtype, "d_devices": sys.intern("devices"),
             "d_types": vars(dtypes), "d_default": sys.intern("_default"), "d_float32": dtypes.float32, "d_size": Size,

@@ -135,8 +135,8 @@ class RuleOptimizer(Optimizer):
             with tenfold.enable_grad():
                 loss = closure()
         before = STATE.grad_enabled
-        set_grad_enabled_here(bool(self.defaults.get("differentiable")))
         try:
+            set_grad_enabled_here(bool(self.defaults.get("differentiable")))
             for group in self.param_groups:
                 scaled = self._scaled(group)
                 if scaled is None:
@@ -146,7 +146,10 @@ class RuleOptimizer(Optimizer):
                 else:
                     self._update_group(scaled)
         finally:
-            set_grad_enabled_here(before)
+            try:
+                set_grad_enabled_here(before)
+            finally:  # Ctrl-C may come where a function begins, before it has done anything
+                set_grad_enabled_here(before)
         return loss
 
     def _scaled(self, group: Group) -> Group | None:

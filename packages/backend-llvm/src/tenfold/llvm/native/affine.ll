@@ -280,9 +280,13 @@ done:
   call void @drop_all(ptr %held)
   ret ptr %results
 clear:  ; the rule says what is wrong
-  call void @PyErr_Clear()
+  call void @forget()
   call void @drop_all(ptr %held)
-  br label %no
+  %interrupt = call ptr @PyErr_Occurred()
+  %none_came = icmp eq ptr %interrupt, null
+  br i1 %none_came, label %no, label %raise
+raise:
+  ret ptr null
 no:
   call void @Py_IncRef(ptr %None)
   ret ptr %None

@@ -71,7 +71,6 @@ answer:
   call void @Py_IncRef(ptr %found)
   ret ptr %found
 slow:
-  %ordinary = load ptr, ptr @p_ordinary
-  %usual_way = call ptr %ordinary(ptr %function, ptr %args, i64 %nargsf, ptr %names)
+  %usual_way = call ptr @in_python(ptr %function, ptr %args, i64 %nargsf, ptr %names)
   ret ptr %usual_way
 }

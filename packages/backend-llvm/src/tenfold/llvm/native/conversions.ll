@@ -75,7 +75,7 @@ learn:
   %failed = icmp eq ptr %answer, null
   br i1 %failed, label %clear, label %learnt
 clear:
-  call void @PyErr_Clear()
+  call void @forget()
   br label %no
 learnt:
   call void @Py_DecRef(ptr %answer)
@@ -131,8 +131,7 @@ try:
 done:
   ret ptr %made
 slow:
-  %ordinary = load ptr, ptr @p_ordinary
-  %usual_way = call ptr %ordinary(ptr %function, ptr %args, i64 %nargsf, ptr %names)
+  %usual_way = call ptr @in_python(ptr %function, ptr %args, i64 %nargsf, ptr %names)
   ret ptr %usual_way
 }
 
@@ -184,7 +183,6 @@ known:
 done:
   ret ptr %made
 slow:
-  %ordinary = load ptr, ptr @p_ordinary
-  %usual_way = call ptr %ordinary(ptr %function, ptr %args, i64 %nargsf, ptr %names)
+  %usual_way = call ptr @in_python(ptr %function, ptr %args, i64 %nargsf, ptr %names)
   ret ptr %usual_way
 }

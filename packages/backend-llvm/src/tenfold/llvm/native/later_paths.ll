@@ -44,8 +44,7 @@ go:
   %made = tail call ptr %path(ptr %words, ptr %function, ptr %args, i64 %nargsf, ptr %names)
   ret ptr %made
 slow:
-  %ordinary = load ptr, ptr @p_ordinary
-  %usual_way = tail call ptr %ordinary(ptr %function, ptr %args, i64 %nargsf, ptr %names)
+  %usual_way = tail call ptr @in_python(ptr %function, ptr %args, i64 %nargsf, ptr %names)
   ret ptr %usual_way
 }
 
@@ -58,8 +57,7 @@ go:
   %made = tail call ptr %path(i64 %normal, ptr %function, ptr %args, i64 %nargsf, ptr %names)
   ret ptr %made
 slow:
-  %ordinary = load ptr, ptr @p_ordinary
-  %usual_way = tail call ptr %ordinary(ptr %function, ptr %args, i64 %nargsf, ptr %names)
+  %usual_way = tail call ptr @in_python(ptr %function, ptr %args, i64 %nargsf, ptr %names)
   ret ptr %usual_way
 }
 

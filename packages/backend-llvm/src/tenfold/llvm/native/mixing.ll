@@ -126,7 +126,7 @@ call:
   %failed = icmp eq ptr %result, null
   br i1 %failed, label %clear, label %answered
 clear:
-  call void @PyErr_Clear()
+  call void @forget()
   br label %no
 answered:
   %NotImplemented = load ptr, ptr @g_NotImplemented

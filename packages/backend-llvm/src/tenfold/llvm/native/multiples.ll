@@ -116,7 +116,7 @@ made:
   %failed = icmp eq ptr %result, null
   br i1 %failed, label %clear, label %done
 clear:
-  call void @PyErr_Clear()
+  call void @forget()
   br label %no
 done:
   ret ptr %result

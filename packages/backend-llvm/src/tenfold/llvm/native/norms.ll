@@ -150,20 +150,20 @@ done:
   call void @Py_DecRef(ptr %results)
   ret ptr %y
 clear_results:  ; the body says what is wrong
-  call void @PyErr_Clear()
+  call void @forget()
   call void @Py_DecRef(ptr %results)
   br label %no
 drop_results:
   call void @Py_DecRef(ptr %results)
   br label %clear_r
 clear_r:
-  call void @PyErr_Clear()
+  call void @forget()
   br label %drop
 drop:
   call void @Py_DecRef(ptr %r)
   br label %no
 clear:
-  call void @PyErr_Clear()
+  call void @forget()
   br label %no
 no:
   ret ptr null

@@ -31,11 +31,42 @@
 @p_storage = global i64 0
 @p_base = global i64 0
 
+@p_exception = global ptr null     ; the class of what calls raise
+
 declare ptr @PyType_GenericAlloc(ptr, i64)
+declare i32 @PyErr_ExceptionMatches(ptr)
 declare ptr @PyDict_GetItemWithError(ptr, ptr)
 declare ptr @PyObject_GetAttr(ptr, ptr)
 declare ptr @PyList_New(i64)
 declare i32 @PyList_SetItem(ptr, i64, ptr)
+
+; What another way will raise in its own words is dropped; not what came from outside, as Ctrl-C does.
+define void @forget() {
+entry:
+  %Exception = load ptr, ptr @p_exception
+  %is = call i32 @PyErr_ExceptionMatches(ptr %Exception)
+  %of_the_call = icmp ne i32 %is, 0
+  br i1 %of_the_call, label %clear, label %done
+clear:
+  call void @PyErr_Clear()
+  br label %done
+done:
+  ret void
+}
+
+; The function as it stands in Python, unless an interrupt is there already, which is not to be run over.
+define ptr @in_python(ptr %function, ptr %args, i64 %nargsf, ptr %names) {
+entry:
+  %interrupt = call ptr @PyErr_Occurred()
+  %none = icmp eq ptr %interrupt, null
+  br i1 %none, label %call, label %raise
+call:
+  %ordinary = load ptr, ptr @p_ordinary
+  %result = call ptr %ordinary(ptr %function, ptr %args, i64 %nargsf, ptr %names)
+  ret ptr %result
+raise:
+  ret ptr null
+}
 
 define internal ptr @field(ptr %object, ptr %place) alwaysinline {
   %offset = load i64, ptr %place
@@ -696,7 +727,7 @@ run:
   %failed = icmp eq ptr %r, null
   br i1 %failed, label %clear, label %result
 clear:  ; the ordinary path says what is wrong
-  call void @PyErr_Clear()
+  call void @forget()
   br label %slow
 result:
   %Array = load ptr, ptr @g_ndarray
@@ -777,6 +808,12 @@ recording:
   call void @Py_DecRef(ptr %answer)
   ret ptr %t
 slow:
+  %interrupt = call ptr @PyErr_Occurred()
+  %undisturbed = icmp eq ptr %interrupt, null
+  br i1 %undisturbed, label %mix, label %disturbed
+disturbed:
+  ret ptr null
+mix:
   %mixed = call ptr @mixed_call(ptr %words, ptr %args, i64 %nargsf, ptr %names)
   %unmixed = icmp eq ptr %mixed, null
   br i1 %unmixed, label %with_multiple, label %agreed
@@ -789,7 +826,6 @@ with_multiple:
 summed_it:
   ret ptr %summed
 ordinarily:
-  %ordinary = load ptr, ptr @p_ordinary
-  %usual_way = call ptr %ordinary(ptr %function, ptr %args, i64 %nargsf, ptr %names)
+  %usual_way = call ptr @in_python(ptr %function, ptr %args, i64 %nargsf, ptr %names)
   ret ptr %usual_way
 }

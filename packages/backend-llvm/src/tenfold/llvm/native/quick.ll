@@ -1,7 +1,5 @@
 ; Functions in Python that serve usual calls of another one before its own code does: `quick` says NotImplemented where that has to see.
 
-declare i32 @PyErr_ExceptionMatches(ptr)
-
 define internal ptr @quick_call(ptr %quick, ptr %function, ptr %args, i64 %nargsf, ptr %names) {
 entry:
   %n = and i64 %nargsf, 9223372036854775807
@@ -37,7 +35,6 @@ drop:
 done:
   ret ptr %result
 slow:
-  %ordinary = load ptr, ptr @p_ordinary
-  %usual_way = call ptr %ordinary(ptr %function, ptr %args, i64 %nargsf, ptr %names)
+  %usual_way = call ptr @in_python(ptr %function, ptr %args, i64 %nargsf, ptr %names)
   ret ptr %usual_way
 }

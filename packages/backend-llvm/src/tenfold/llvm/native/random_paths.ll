@@ -100,7 +100,7 @@ size:
   %unfit = icmp slt i64 %rank, 0
   br i1 %unfit, label %slow, label %source
 clear:
-  call void @PyErr_Clear()
+  call void @forget()
   br label %slow
 source:
   %generator = load ptr, ptr @d_generator
@@ -167,7 +167,6 @@ drop:
 fail:
   ret ptr null
 slow:
-  %ordinary = load ptr, ptr @p_ordinary
-  %usual_way = call ptr %ordinary(ptr %function, ptr %args, i64 %nargsf, ptr %names)
+  %usual_way = call ptr @in_python(ptr %function, ptr %args, i64 %nargsf, ptr %names)
   ret ptr %usual_way
 }

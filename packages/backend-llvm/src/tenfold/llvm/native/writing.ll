@@ -405,7 +405,6 @@ slow:
 agreed:
   ret ptr %mixed
 ordinarily:
-  %ordinary = load ptr, ptr @p_ordinary
-  %usual_way = call ptr %ordinary(ptr %function, ptr %args, i64 %nargsf, ptr %names)
+  %usual_way = call ptr @in_python(ptr %function, ptr %args, i64 %nargsf, ptr %names)
   ret ptr %usual_way
 }
