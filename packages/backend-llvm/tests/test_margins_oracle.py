@@ -72,3 +72,16 @@ def test_compiled_kernels_serve_them():
     for beyond in (4, -1):
         assert margins.fused_class_margins(x, np.array([0, beyond, 3]), None, 1, 1.0, "mean") is NotImplemented
     assert margins.fused_label_margins(x, np.array([[0, 4, -1, 0]] * 3), "sum") is NotImplemented
+
+
+@pytest.mark.parametrize("library", [tenfold, torch], ids=["ours", "theirs"])
+def test_powers_of_a_floating_type_and_single_scores(library):
+    x, target = library.tensor([[0.5, 1.0, 2.0]]), library.tensor([0])
+    functional = library.nn.functional
+    assert round(functional.multi_margin_loss(x, target, p=2.0).item(), 4) == 2.8333
+    assert library.nn.MultiMarginLoss(p=1.0)(x, target).item() == functional.multi_margin_loss(x, target).item()
+    with pytest.raises(ValueError, match="only p == 1 and p == 2 supported"):
+        functional.multi_margin_loss(x, target, p=1.5)
+    one, first = library.tensor(0.5), library.tensor(0)
+    assert functional.multi_margin_loss(one, first).item() == 0
+    assert functional.multilabel_margin_loss(one, first).item() == 0

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
 import pytest
 
 import tenfold
@@ -44,3 +45,20 @@ def test_heads_are_joined_by_a_view() -> None:
     query = tenfold.ones(B, T, H, E).transpose(1, 2)
     found = tenfold.nn.functional.scaled_dot_product_attention(query, query, query)
     assert found.transpose(1, 2).view(B, T, H * E).shape == (B, T, H * E)
+
+
+@pytest.mark.parametrize("kind", ["bool", "float"])
+def test_a_causal_mask_beside_another_one(kind):
+    """Both hold for four dimensions without dropout; else it is an error."""
+    x, mask = np.sin(np.arange(64.0)).reshape(1, 2, 4, 8), np.cos(np.arange(16.0)).reshape(4, 4)
+    found = []
+    for m in (torch, tenfold):
+        q = m.tensor(x, requires_grad=True)
+        given = m.tensor(mask > -0.5 if kind == "bool" else mask)
+        out = m.nn.functional.scaled_dot_product_attention(q, q, q, given, is_causal=True)
+        out.sin().sum().backward()
+        found.append((out.detach().numpy(), q.grad.numpy()))
+        with pytest.raises(RuntimeError, match="Explicit attn_mask should not be set"):
+            m.nn.functional.scaled_dot_product_attention(q[0], q[0], q[0], given, is_causal=True)
+    for theirs, ours in zip(*found):
+        np.testing.assert_allclose(ours, theirs, rtol=1e-6, atol=1e-9)

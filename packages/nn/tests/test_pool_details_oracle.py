@@ -108,3 +108,15 @@ def test_nothing_goes_backwards_through_pooling_to_a_size_of_0(name: str, n: int
         total = getattr(t.nn.functional, f"{name}{n}d")(x, 0).sum()
         with pytest.raises(RuntimeError, match="Expected grad_output to have non-zero size for non-batch dimensions"):
             total.backward()
+
+
+@pytest.mark.parametrize("norm", [float("inf"), float("-inf")])
+@pytest.mark.parametrize("ceil_mode", [False, True])
+def test_norms_of_windows_that_are_their_largest_or_smallest_size(norm, ceil_mode):
+    line, plane = [[[1.0, -6, 5, 2, 7]]], [[[float(i % 7 - 3) for i in range(5 * k, 5 * k + 5)] for k in range(5)]]
+    theirs, ours = (
+        (m.nn.functional.lp_pool1d(m.tensor(line), norm, 2, ceil_mode=ceil_mode).tolist(),
+         m.nn.functional.lp_pool2d(m.tensor(plane), norm, 3, 2, ceil_mode).tolist())
+        for m in (torch, tenfold)
+    )  # fmt: skip
+    assert ours == theirs

@@ -47,3 +47,9 @@ def test_few_elements_are_not_put_in_order(monkeypatch):
     monkeypatch.setattr(membership, "searchsorted", None)
     monkeypatch.setattr(tenfold.Tensor, "sort", None)
     assert tenfold.isin(tenfold.tensor([1, 2, 3]), tenfold.tensor([3, 1])).tolist() == [True, False, True]
+
+
+def test_results_lie_in_one_piece():
+    for known in ([3], [1, 2, 3], list(range(30))):
+        theirs, ours = (m.isin(m.arange(12).reshape(4, 3).t(), m.tensor(known)) for m in (torch, tenfold))
+        assert (ours.stride(), ours.tolist()) == (theirs.stride(), theirs.tolist())

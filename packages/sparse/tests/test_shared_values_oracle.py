@@ -68,3 +68,13 @@ def test_dimensions_of_size_1_by_an_index(index: Any, dense: int) -> None:
         x = lib.tensor(DENSE).to_sparse(2 - dense)[index]
         found.append((x.is_sparse, tuple(x.shape), x.to_dense().tolist() if x.is_sparse else x.tolist()))
     assert found[0] == found[1]
+
+
+@pytest.mark.parametrize("layout", ["to_sparse", "to_sparse_csr", "to_sparse_csc"])
+def test_data_is_outside_the_graph(layout):
+    for m in (torch, tenfold):
+        x = getattr(m.eye(3), layout)().requires_grad_()
+        data = x.data
+        assert (data.layout, data.requires_grad) == (x.layout, False)
+        data.mul_(2)
+        assert x.detach().to_dense().diagonal().tolist() == [1 if layout == "to_sparse" else 2] * 3  # a COO tensor takes others

@@ -41,6 +41,15 @@ class Scalars(Holding):
     def grad(self) -> None:
         self.grad = None
 
+    @property
+    def data(self) -> Any:
+        """The same values at the same places, outside the graph."""
+        return self.detach()
+
+    @data.setter
+    def data(self, value: Any) -> None:
+        Tensor.data.__set__(self, value)  # type: ignore[attr-defined] # a property
+
     def register_hook(self, hook: Callable[[Any], Any]) -> Any:
         """Call `hook` with the gradient, of this layout; what it returns, sparse or dense, takes its place."""
 

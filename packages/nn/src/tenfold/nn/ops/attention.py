@@ -181,7 +181,7 @@ def scaled_dot_product_attention(
     A boolean mask keeps where it is True, another is added; `enable_gqa` repeats the heads (dimension -3) of key and
     value. Shape: (*, T, E), (*, S, E), (*, S, V), mask broadcastable to (*, T, S) -> (*, T, V). Dtype: floating; the mask's is
     bool, float32 or the same.
-    Raises: RuntimeError for sizes that do not fit, or both a mask and is_causal.
+    Raises: RuntimeError for sizes that do not fit; for both a mask and is_causal, but of four dimensions without dropout.
     Source: Vaswani et al., "Attention Is All You Need", 2017, equation 1.
 
     >>> import tenfold
@@ -189,7 +189,9 @@ def scaled_dot_product_attention(
     >>> tenfold.scaled_dot_product_attention(q, tenfold.ones(2, 2), tenfold.tensor([[1.0], [3.0]]))
     tensor([[2.]])
     """
-    _check(query, key, value, attn_mask, is_causal)
+    _check(query, key, value, attn_mask, is_causal, dropout_p)
+    if attn_mask is not None and is_causal:
+        attn_mask, is_causal = _causal(attn_mask, query.shape[-2], key.shape[-2]), False
     if attn_mask is not None and attn_mask.dtype is tf.float32 is not query.dtype:
         larger = tf.promote_types(query.dtype, tf.float32)  # a mask may say more than half precision holds, such as -1e9
         q, k, v, mask = (x.to(larger) for x in (query, key, value, attn_mask))
@@ -254,7 +256,7 @@ def _repeat_heads(query: Tensor, x: Tensor, what: str) -> Tensor:
     return repeated.reshape(*x.shape[:-3], heads, *x.shape[-2:])
 
 
-def _check(query: Tensor, key: Tensor, value: Tensor, attn_mask: Any, is_causal: bool) -> None:
+def _check(query: Tensor, key: Tensor, value: Tensor, attn_mask: Any, is_causal: bool, dropout_p: float) -> None:
     q, k, v = query._array, key._array, value._array
     if not q.dtype == k.dtype == v.dtype:
         raise RuntimeError(
@@ -268,13 +270,19 @@ def _check(query: Tensor, key: Tensor, value: Tensor, attn_mask: Any, is_causal:
         )
     if attn_mask is None:
         return
-    if is_causal:
+    if is_causal and (query.dim() != 4 or dropout_p):
         raise RuntimeError("scaled_dot_product_attention: Explicit attn_mask should not be set when is_causal=True")
     if attn_mask.dtype not in (tf.bool, tf.float32, query.dtype):
         raise RuntimeError(
             f"scaled_dot_product_attention: Expected attn_mask dtype to be bool or float or to match query dtype, but got "
             f"attn_mask.dtype: {attn_mask.dtype.name} and query.dtype: {query.dtype.name} instead."
         )
+
+
+def _causal(mask: Tensor, T: int, S: int) -> Tensor:
+    """A mask that also hides the keys that come after the query."""
+    seen = tf.arange(S, device=mask.device) <= tf.arange(T, device=mask.device).unsqueeze(1)
+    return mask & seen if mask.dtype is tf.bool else tf.where(seen, mask, float("-inf"))
 
 
 def _check_mask_size(query: Tensor, key: Tensor, mask: Tensor) -> None:

@@ -50,9 +50,10 @@ def isin(elements: Any, test_elements: Any, *, assume_unique: bool = False, inve
 def _compared(x: Tensor, known: Tensor, invert: bool) -> Tensor:
     """The same for few elements at hand: each is compared with all, which takes less time than putting them in order."""
     first, *others = known._array
-    found = np.asarray(np.equal(x._array, first))
+    found = np.equal(x._array, first, order="C")
     for one in others:
-        np.logical_or(found, np.equal(x._array, one), out=found)
+        found = np.logical_or(found, np.equal(x._array, one), order="C")
+    found = np.asarray(found)
     return wrap(np.logical_not(found, out=found) if invert else found, x._key)
 
 

@@ -108,7 +108,7 @@ def _class_count(name: str, input: Tensor) -> int:
 def multi_margin_loss(
     input: Tensor,
     target: Tensor,
-    p: int = 1,
+    p: float = 1,
     margin: float = 1.0,
     weight: Tensor | None = None,
     size_average: Any = None,
@@ -125,12 +125,13 @@ def multi_margin_loss(
     if p not in (1, 2):
         raise ValueError(f"multi_margin_loss: only p == 1 and p == 2 supported, got {p}")
     C = _class_count("multi_margin_loss", input)
+    input = input if input.dim() else input.reshape(1)
     rows, classes = input.reshape(-1, C), target.reshape(-1, 1)
     if rows.shape[0] != classes.shape[0]:
         raise RuntimeError(f"multi_margin_loss: inconsistent target size, expected {rows.shape[0]} but got {list(target.shape)}")
     if in_one_pass_of_rows(input, target, weight):
-        return fused_class_margins(input, target, weight, p, float(margin), reduction)
-    losses = margins_of_classes(rows, classes, weight, p, margin)
+        return fused_class_margins(input, target, weight, int(p), float(margin), reduction)
+    losses = margins_of_classes(rows, classes, weight, int(p), margin)
     return reduced(losses.reshape(target.shape), reduction)
 
 
@@ -152,6 +153,7 @@ def multilabel_margin_loss(
         raise RuntimeError(
             f"multilabel_margin_loss: inconsistent target size: {list(target.shape)} for input of size: {list(input.shape)}"
         )
+    input, target = (x if x.dim() else x.reshape(1) for x in (input, target))
     if in_one_pass_of_rows(input, target, None):
         return fused_label_margins(input, target, reduction)
     losses = margins_of_labels(input.reshape(-1, C), target.reshape(-1, C))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import lru_cache
-from math import prod
+from math import copysign, inf, prod
 from typing import Any
 
 import numpy as np
@@ -233,10 +233,11 @@ def _integer_means(input: Tensor, kernel: Sizes, steps: Sizes, pads: Sizes, ceil
 
 def _power_mean(n: int, input: Tensor, norm_type: Any, kernel: Any, stride: Any, ceil_mode: bool) -> Tensor:
     kernel = per_dim(kernel, n, f"lp_pool{n}d: kernel_size")
+    if norm_type in (inf, -inf):
+        return (s := copysign(1, norm_type)) * _max(f"lp_pool{n}d", n, s * input.abs(), kernel, stride, 0, 1, ceil_mode, False)
     means = _avg(f"lp_pool{n}d", n, input.pow(norm_type), kernel, stride, 0, ceil_mode, True, None)
-    if isinstance(norm_type, (int, float)) and norm_type > 0 and norm_type % 2 == 0:  # of which no mean is below 0
-        return (tf.relu(means) * prod(kernel)).pow(1.0 / norm_type)
-    return (tf.sign(means) * tf.relu(tf.abs(means)) * prod(kernel)).pow(1.0 / norm_type)
+    sizes = tf.relu(means) if norm_type in (2, 4, 6) else tf.sign(means) * tf.relu(tf.abs(means))  # no even mean is below 0
+    return (sizes * prod(kernel)).pow(1.0 / norm_type)
 
 
 @composite("pool", accepts={"input": "integer floating"}, method=None)
