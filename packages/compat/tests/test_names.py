@@ -31,6 +31,17 @@ assert importlib.metadata.distribution("torch").metadata["Name"] == "torch"
 """)
 
 
+def test_older_names_for_what_is_built_in(run):
+    run("""
+import warnings
+with warnings.catch_warnings(record=True) as told:
+    warnings.simplefilter("always")
+    flags = [getattr(torch, f"has_{part}") for part in ("cuda", "cudnn", "mkl", "mkldnn", "mps", "openmp")]
+assert flags[0] == torch.backends.cuda.is_built() and {type(flag) for flag in flags} == {bool}
+assert len(told) == 4 and "'has_cuda' is deprecated, please use 'torch.backends.cuda.is_built()'" in str(told[0].message)
+""")
+
+
 def test_what_is_printed(run):
     said = run(
         "print(torch.zeros(1).double(), torch.int64, torch.Size([2]), torch.strided, torch.channels_last, repr(torch.long))"

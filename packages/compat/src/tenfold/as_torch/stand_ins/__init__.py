@@ -7,6 +7,7 @@ its place by being installed.
 from __future__ import annotations
 
 import importlib
+import warnings
 from typing import Any
 
 # Functions and classes of the module torch itself, by the modules that have them.
@@ -26,11 +27,23 @@ _NAMES = {
     }.items()
     for name in names.split()
 }
+# Older names for what parts of `backends` say: whether they are built in.
+_BUILT = {f"has_{part}": part for part in ("cuda", "cudnn", "mkl", "mkldnn", "mps", "openmp")}
 
 
 def stand_in(name: str) -> Any:
-    """A function or class of the module `torch` that Tenfold itself has not, or None."""
+    """A function, class or flag of the module `torch` that Tenfold itself has not, or None."""
+    if name in _BUILT:
+        return _is_built(_BUILT[name])
     module = _NAMES.get(name)
     if module is None:
         return None
     return getattr(importlib.import_module(module if "." in module else f"{__name__}.{module}"), name)
+
+
+def _is_built(part: str) -> bool:
+    backend = importlib.import_module(f"tenfold.backends.{part}")
+    question = "is_built" if hasattr(backend, "is_built") else "is_available"
+    if part not in ("mkl", "openmp"):
+        warnings.warn(f"'has_{part}' is deprecated, please use 'torch.backends.{part}.{question}()'", stacklevel=5)
+    return bool(getattr(backend, question)())
