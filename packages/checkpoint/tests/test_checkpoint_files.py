@@ -9,6 +9,7 @@ import stat
 import subprocess
 import sys
 import threading
+import zipfile
 from pathlib import Path
 from typing import Any
 
@@ -106,6 +107,18 @@ def test_an_exception_leaves_the_old_file_alone(tmp_path: Path) -> None:
 
 
 @posix
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")  # of the record that is left open
+def test_an_interrupt_stays_one(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    def interrupted(self: Any) -> None:
+        monkeypatch.undo()
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(zipfile._ZipWriteFile, "close", interrupted)  # type: ignore[attr-defined]
+    with pytest.raises(KeyboardInterrupt):
+        tenfold.save(tenfold.ones(3), tmp_path / "x.pt")
+    assert not list(tmp_path.iterdir())
+
+
 def test_what_killed_processes_leave_goes_with_the_next_save(tmp_path: Path) -> None:
     path = tmp_path / "x[1]?*.pt"  # a name in which glob would see patterns
     program = (

@@ -76,8 +76,13 @@ def writing(f: FileLike) -> Iterator[ArchiveWriter]:
 
 @contextlib.contextmanager
 def _archive(file: Any, root: str) -> Iterator[ArchiveWriter]:
-    with zipfile.ZipFile(file, "w", zipfile.ZIP_STORED, allowZip64=True) as archive:
+    archive = zipfile.ZipFile(file, "w", zipfile.ZIP_STORED, allowZip64=True)
+    try:
         yield ArchiveWriter(archive, root)
+    except BaseException:
+        archive.fp = None  # nothing more is to be written, nor is an open record to be found: that error would hide this one
+        raise
+    archive.close()
     file.flush()
 
 
