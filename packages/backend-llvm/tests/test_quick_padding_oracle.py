@@ -89,3 +89,12 @@ def test_a_call_seen_before_enters_two_functions(mode, entered):
     tenfold.nn.functional.pad(x, (1, 2, 1, 1), mode=mode)
     seen = entered(lambda: tenfold.nn.functional.pad(x, (1, 2, 1, 1), mode=mode))
     assert {"padded_shape", "constant_pad_nd", "border_pad"}.isdisjoint(seen)
+
+
+@pytest.mark.parametrize("library", [tenfold, torch], ids=["ours", "theirs"])
+def test_widths_that_are_no_sequence_are_refused_at_any_time(library):
+    pad, x = library.nn.functional.pad, library.ones(1, 1, 2)
+    for _ in range(3):
+        assert pad(x, (1, 1)).shape == (1, 1, 4)
+        with pytest.raises(TypeError, match="argument 'pad'"):
+            pad(x, (width for width in (1, 1)))

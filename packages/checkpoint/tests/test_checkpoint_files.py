@@ -107,7 +107,6 @@ def test_an_exception_leaves_the_old_file_alone(tmp_path: Path) -> None:
 
 
 @posix
-@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")  # of the record that is left open
 def test_an_interrupt_stays_one(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     def interrupted(self: Any) -> None:
         monkeypatch.undo()

@@ -6,6 +6,7 @@ Source: https://docs.pytorch.org/docs/stable/notes/serialization.html, and the z
 from __future__ import annotations
 
 import contextlib
+import io
 import mmap as memory_map
 import os
 import struct
@@ -56,11 +57,16 @@ class ArchiveWriter:
         start = file.tell() + _HEADER + len(info.filename.encode()) + large * _ZIP64 + 4
         pad = -start % ALIGNMENT
         info.extra = struct.pack("<HH", _PADDING, pad) + b"Z" * pad
-        with self.zip.open(info, "w", force_zip64=large) as record:
+        record: Any = self.zip.open(info, "w", force_zip64=large)
+        try:
             for part in parts:
                 record.write(part)
             if not check:  # 0 is what says so
-                record._crc = 0  # type: ignore[attr-defined]
+                record._crc = 0
+            record.close()
+        except BaseException:
+            io.IOBase.close(record)  # it ends here: the collector would have it write its end
+            raise
 
 
 @contextlib.contextmanager

@@ -188,6 +188,8 @@ def pad(input: Any, pad: Any, mode: str = "constant", value: Any = None) -> Any:
     """`pad` of tensors of the CPU: once in full, then without the questions that have the same answers."""
     if getattr(input, "_key", None) is not CPU or type(mode) is not str or type(value) not in _VALUES:
         return NotImplemented
+    if type(pad) not in (tuple, list):  # a generator, say, would be used up here
+        return NotImplemented
     x, widths = input._array, tuple(pad)
     if set(map(type, widths)) != _INTS or max(widths) < 1:
         return NotImplemented
