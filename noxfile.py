@@ -355,7 +355,7 @@ def compiled(session: nox.Session) -> None:
 @nox.session
 def bench(session: nox.Session) -> None:
     """Measure speed against NumPy and PyTorch in one run: all of benchmarks/*.py, or those named after --."""
-    install(session, PACKAGES.values(), TORCH)
+    install(session, PACKAGES.values(), TORCH, "expecttest")
     scripts = [argument for argument in session.posargs if argument.endswith(".py")]
     arguments = [argument for argument in session.posargs if argument not in scripts]
     for script in scripts or sorted(str(path.relative_to(ROOT)) for path in ROOT.glob("benchmarks/*.py")):
