@@ -3,7 +3,8 @@
 The database's samples are made from a few sizes; here those are given anew, so that the same samples come as they are
 (5 x 5), as about ten thousand and as about a million elements. Forward, and forward with backward where there is a
 gradient. Turns alternate; the figures are medians of the thread's processor time. Below 1 Tenfold is faster.
-No verdict: the rows above a bar, largest first. Needs expecttest, which PyTorch's testing modules import.
+No verdict: the rows above a bar, largest first, also of a run that is interrupted. All of it takes hours; the operator that it
+is at is told on the error stream. Needs expecttest, which PyTorch's testing modules import.
 
     python benchmarks/database.py [--sizes tiny small large] [--only softmax] [--above 1.5] [--json results.json]
 """
@@ -15,11 +16,11 @@ import os
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 import argparse
-import contextlib
 import json
 import re
 import signal
 import statistics
+import sys
 import time
 import types
 import warnings
@@ -183,16 +184,26 @@ def shapes(sample: Any) -> str:
     return f"{said[0]} {said[1] or ''} {said[2] or ''}".strip()[:90]
 
 
+def name_of(entry: Any) -> str:
+    """The database's name of an operator, with its variant."""
+    return str(entry.name + ("." + entry.variant_test_name if entry.variant_test_name else ""))
+
+
 def rows(entry: Any, size: str) -> Iterator[dict[str, Any]]:
-    """The operator's rows of one size."""
-    name = entry.name + ("." + entry.variant_test_name if entry.variant_test_name else "")
+    """The operator's rows of one size; where its samples cannot be made, one that says so."""
+    name = name_of(entry)
     dtype = next((d for d in (torch.float32, torch.int64, torch.bool, torch.complex64) if d in entry.dtypes), None)
     if dtype is None:
         return
     for backward in (False, True):
         if backward and not (entry.supports_autograd and dtype == torch.float32):
             continue
-        for sample in samples(entry, dtype, size, backward):
+        try:
+            made = samples(entry, dtype, size, backward)
+        except Exception as error:  # noqa: BLE001 - as below
+            yield {"operator": name, "size": size, "backward": backward, "failed": f"{type(error).__name__}: {error}"[:120]}
+            continue
+        for sample in made:
             signal.setitimer(signal.ITIMER_REAL, 20)
             row = {"operator": name, "size": size, "backward": backward, "sample": shapes(sample)}
             try:
@@ -227,22 +238,30 @@ def main() -> None:
     warnings.simplefilter("ignore")
     signal.signal(signal.SIGALRM, _late)
     found: list[dict[str, Any]] = []
-    for size in options.sizes:
-        for entry in database.op_db:
-            name = entry.name + ("." + entry.variant_test_name if entry.variant_test_name else "")
-            if LEFT_OUT.match(name) or not re.search(options.only, name) or re.search(options.without, name):
-                continue
-            with contextlib.suppress(TypeError, RuntimeError, ValueError, IndexError, TimeoutError):
+    try:
+        for size in options.sizes:
+            for entry in database.op_db:
+                name = name_of(entry)
+                if LEFT_OUT.match(name) or not re.search(options.only, name) or re.search(options.without, name):
+                    continue
+                print(size, name, file=sys.stderr, flush=True)
                 found.extend(rows(entry, size))
+    except KeyboardInterrupt:
+        print("interrupted: what was measured until then", file=sys.stderr)
     if options.json:
         options.json.write_text(json.dumps({"machine": machine(), "rows": found}, indent=1))
-    shown = sorted((row for row in found if row.get("ratio", 0) > options.above), key=lambda row: -row["ratio"])
-    for row in shown:
+    report(found, options.above)
+
+
+def report(found: list[dict[str, Any]], bar: float) -> None:
+    """The rows above the bar, largest first, and how many could not be measured."""
+    for row in sorted((row for row in found if row.get("ratio", 0) > bar), key=lambda row: -row["ratio"]):
         back = ", and back" if row["backward"] else ""
         print(f"{row['ratio']:7.2f} {row['tenfold_us']:10.1f} {row['torch_us']:10.1f} us  {row['size']:5s} "
               f"{row['operator']}{back}: {row['sample']}")  # fmt: skip
-    measured = [row["ratio"] for row in found if "ratio" in row]
-    print(f"{len(shown)} of {len(measured)} rows above {options.above}; {len(found) - len(measured)} not measured")
+    ratios = [row["ratio"] for row in found if "ratio" in row]
+    above = sum(ratio > bar for ratio in ratios)
+    print(f"{above} of {len(ratios)} rows above {bar}; {len(found) - len(ratios)} not measured")
 
 
 if __name__ == "__main__":
