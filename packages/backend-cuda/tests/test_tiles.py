@@ -59,7 +59,7 @@ def attention(features):
 
 
 def candidates():
-    for features in (64, 128, 256):
+    for features in (64, 128, 256, 512):
         known = {"WIDE_E": features, "WIDE_V": features, "DROPS": 0}
         programs = {
             ("attend", (2,)): known, ("attention_to_queries", (2,)): known, ("attention_to_keys", (2,)): known,
