@@ -2,13 +2,22 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
+from contextlib import suppress
 from types import SimpleNamespace
 
 import pytest
 
 from tenfold.cuda import shared_memory, tuning
+from tenfold.cuda.compilation import compile_for
+from tenfold.cuda.kernels.attention import NO_TABLE
+from tenfold.cuda.kernels.attention_gradient import TWO_PASSES
+from tenfold.cuda.kernels.attention_tiles import program_of, tiles
 from tenfold.cuda.kernels.handwritten import Handwritten
 from tenfold.cuda.shared_memory import TooLarge, fitting
+from tenfold.types.dtypes import BY_NAME
 
 KERNEL = Handwritten("attend", (), 8, 3)
 
@@ -29,6 +38,52 @@ def compiler(each):
         return SimpleNamespace(metadata=SimpleNamespace(shared=each * kernel.stages))
 
     return compiled, seen
+
+
+def arguments(name, kind):
+    """The types of a program's arguments."""
+    sums = "*fp32"
+    given = {"in one pass": (kind, kind, sums, *(kind,) * 5), "attention_to_keys": (kind,) * 7}.get(name, (kind,) * 6)
+    return (*given, "*i64", sums, sums, *("i32",) * 17, "fp32", "i32", "fp32")
+
+
+def fitting_block(name, dtype, features):
+    """The first block, of attention with a mask of floats, that a GPU with 99 KiB can run."""
+    program = "attention_to_keys" if name == "in one pass" else name
+    passes = {"in one pass": (("ADDS", 1),), "attention_to_keys": TWO_PASSES}.get(name, ())
+    ends = (
+        ("ALIGNED", 1),
+        ("PRECISION", "tf32" if dtype == "float32" else "ieee"),
+        *((word, features) for word in ("E", "V", "WIDE_E", "WIDE_V")),
+    )
+    constants = (*passes, ("CAUSAL", 1), ("MASK", 2), ("DROPS", 0), *NO_TABLE, *ends)
+    signature, known = arguments(name, "*fp32" if dtype == "float32" else "*bf16"), BY_NAME[dtype].numpy
+    pointers = [place for place, kind in enumerate(signature) if kind[0] == "*"]
+    gpu = SimpleNamespace(cuda=SimpleNamespace(runtime=SimpleNamespace(deviceGetAttribute=lambda what, index: 101_376)))
+    for tile in tiles(program, constants, known):
+        kernel = program_of(program, constants, known, tile)
+        with suppress(TooLarge):
+            fitting(gpu, kernel, 0, lambda form: compile_for(86, form, signature, pointers))
+            return tile
+    return None
+
+
+LARGEST = [
+    ("in one pass", "bfloat16", 128), ("attention_to_queries", "bfloat16", 128), ("attention_to_keys", "bfloat16", 512),
+    ("attention_to_queries", "float32", 512), ("attention_to_keys", "float32", 512),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("name", "dtype", "features"), LARGEST)
+def test_some_block_of_the_largest_programs_fits(name, dtype, features, tmp_path):
+    """These ask for more than 99 KiB with their first block."""
+    pytest.importorskip("triton")
+    # The interpreter and the compiler share no process.
+    environment = {k: v for k, v in os.environ.items() if k != "TRITON_INTERPRET"} | {"TRITON_CACHE_DIR": str(tmp_path)}
+    command = [sys.executable, "-W", "ignore", __file__, name, dtype, str(features)]
+    done = subprocess.run(command, capture_output=True, text=True, env=environment, check=False, timeout=300)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.startswith("("), "no block fits"
 
 
 @pytest.mark.parametrize(("each", "stages"), [(10_000, [3]), (33_000, [3]), (40_000, [3, 2]), (60_000, [3, 2, 1])])
@@ -59,3 +114,7 @@ def test_the_next_block_is_taken_and_remembered(monkeypatch):
     assert ran == [*tiles, (32, 32)]
     with pytest.raises(TooLarge):
         tuning.run_chosen("attend", ("bfloat16", 200), tiles[:2], run, 0)
+
+
+if __name__ == "__main__":
+    print(fitting_block(sys.argv[1], sys.argv[2], int(sys.argv[3])))
