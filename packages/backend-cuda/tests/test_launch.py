@@ -50,8 +50,8 @@ def machine(monkeypatch):
         compute_capability = "90"
 
     cuda = SimpleNamespace(
-        Module=Module, Device=Device, driver=driver, runtime=SimpleNamespace(getDevice=lambda: 0, setDevice=lambda index: None),
-        get_current_stream=lambda: SimpleNamespace(ptr=99),
+        Module=Module, Device=Device, driver=driver, get_current_stream=lambda: SimpleNamespace(ptr=99),
+        runtime=SimpleNamespace(getDevice=lambda: 0, setDevice=lambda index: None, deviceGetAttribute=lambda *_: 232_448),
     )  # fmt: skip
 
     def compile_for(capability, kernel, signature, divisible):

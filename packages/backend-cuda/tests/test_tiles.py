@@ -59,7 +59,7 @@ def attention(features):
 
 
 def candidates():
-    for features in (64, 128, 256):
+    for features in (64, 128, 256, 512):
         known = {"WIDE_E": features, "WIDE_V": features, "DROPS": 0}
         programs = {
             ("attend", (2,)): known, ("attention_to_queries", (2,)): known, ("attention_to_keys", (2,)): known,
@@ -79,6 +79,18 @@ def test_attention(features, name, form, tile, monkeypatch):
     monkeypatch.setattr(attention_gradient, "forms", lambda call: [form])
     given, expected = attention(features)
     compare(causal, given, expected[: 1 if name == "attend" else 4])
+
+
+@pytest.mark.parametrize("name", ["attention_to_queries", "attention_to_keys"])
+def test_attention_of_wide_heads_of_float32(name, monkeypatch):
+    """In the blocks for GPUs that have too little shared memory for the first."""
+
+    def tiles(program, constants, dtype):
+        return GUESSED[0](program, constants, dtype)[-1:] if program == name else GUESSED[0](program, constants, dtype)
+
+    monkeypatch.setattr(attention_tiles, "tiles", tiles)
+    given = [drawn(i, tenfold.float32, 1, n, 300) for i, n in enumerate((40, 50, 50))]
+    compare(causal, given, on_the_cpu(causal, given))
 
 
 def shares():

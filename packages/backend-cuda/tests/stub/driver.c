@@ -36,7 +36,7 @@ int cuCtxGetDevice(int *device) { *device = current_device ? current_device() : 
 int cuDeviceGet(int *device, int ordinal) { *device = ordinal; return 0; }
 int cuDeviceGetCount(int *count) { *count = 2; return 0; }
 int cuDeviceGetAttribute(int *value, int attribute, int device) {
-  *value = attribute == 75 ? 9 : attribute == 76 ? 0 : attribute == 16 ? 132 : 1024;
+  *value = attribute == 75 ? 9 : attribute == 76 ? 0 : attribute == 16 ? 132 : attribute == 97 ? 232448 : 1024;
   return 0;
 }
 int cuDevicePrimaryCtxRetain(void **context, int device) { *context = (void *)0x77; return 0; }

@@ -17,9 +17,8 @@ from tenfold.cuda.compilation import compile_for
 from tenfold.cuda.kernels.argument_types import Word, described
 from tenfold.cuda.kernels.generation import BLOCK
 from tenfold.cuda.recordings import RECORDINGS, Go, Origin, Step, started
+from tenfold.cuda.shared_memory import PLAIN_BYTES, fitting
 
-# Above this many bytes of shared memory a kernel must ask for it (CUDA programming guide, "Shared Memory").
-PLAIN_SHARED_BYTES = 48 * 1024
 MAX_DYNAMIC_SHARED = 8  # CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES
 # How an argument fills a slot of 8 bytes.
 FORMATS = {"i32": "i4x", "i64": "q", "fp32": "f4x", "fp64": "d"}
@@ -40,7 +39,7 @@ class Loaded:
         self.pointer = self.function.ptr
         self.shared = int(compiled.metadata.shared)
         self.threads = 32 * int(compiled.metadata.num_warps)
-        if self.shared > PLAIN_SHARED_BYTES:
+        if self.shared > PLAIN_BYTES:
             cupy.cuda.driver.funcSetAttribute(self.pointer, MAX_DYNAMIC_SHARED, self.shared)
         # After the kernel's own arguments Triton passes two scratch pointers, which these kernels leave alone.
         self.packing = struct.Struct("<" + "".join(FORMATS.get(kind, "Q") for kind in signature) + "QQ")
@@ -213,4 +212,5 @@ def _load(cupy: Any, kernel: Any, signature: tuple[str, ...], index: int, divisi
     capability = _capabilities.get(index)
     if capability is None:
         capability = _capabilities[index] = int(cupy.cuda.Device(index).compute_capability)
-    return Loaded(cupy, compile_for(capability, kernel, signature, divisible), signature, index)
+    found = fitting(cupy, kernel, index, lambda form: compile_for(capability, form, signature, divisible))
+    return Loaded(cupy, found, signature, index)

@@ -22,12 +22,14 @@ from typing import Any
 
 from tenfold.cuda import availability, capturing, playing, runtime
 from tenfold.cuda.recordings import spoil
+from tenfold.cuda.shared_memory import TooLarge
 
 VERSION = 1  # of the file, and of what candidates mean
 ROUNDS, ROUND_MS, MOST = 5, 1.0, 20  # a candidate runs ROUNDS times for about ROUND_MS, but MOST times at most
 MANY = 4096  # decisions that are remembered by their exact sizes
 Tile = tuple[int, ...]
 _seen: dict[tuple[Any, ...], Tile] = {}  # by (kernel, problem, GPU): what has been decided in this process
+_too_large: set[tuple[Any, ...]] = set()  # (kernel, problem, candidate, GPU) that do not fit
 _tables: dict[str, dict[str, Any]] = {}  # by the GPUs' names: what their files said, and what was found since
 _names: dict[int, str] = {}
 
@@ -67,6 +69,33 @@ def chosen(kernel: str, problem: tuple[Any, ...], candidates: Sequence[Tile], ru
     known[key] = {"tile": list(best), "us": {_words(tile): round(us, 2) for tile, us in times.items() if us < float("inf")}}
     _keep(name, {key: known[key]})
     return best
+
+
+def run_chosen(
+    kernel: str,
+    problem: tuple[Any, ...],
+    candidates: Sequence[Tile],
+    run: Callable[[Tile], Any],
+    index: int,
+    last: Callable[[Tile], Any] | None = None,
+) -> Any:
+    """Run a kernel with the candidate that is chosen, or where that does not fit the GPU with the next one.
+
+    `last` runs it where that differs from how it runs to be timed.
+    """
+    left = [tile for tile in candidates if (kernel, problem, tile, index) not in _too_large] if _too_large else candidates
+    while True:
+        tile = chosen(kernel, problem, left, run, index)
+        try:
+            return (last or run)(tile)
+        except TooLarge:
+            if len(left) == 1:
+                raise
+            if len(_too_large) > MANY:
+                _too_large.clear()
+            _too_large.add((kernel, problem, tile, index))
+            _seen.pop((kernel, problem, index, wanted()), None)
+            left = [other for other in left if other != tile]
 
 
 def wanted() -> bool:
@@ -175,7 +204,7 @@ def _keep(name: str, rows: dict[str, Any]) -> None:
 
 def forget() -> None:
     """Decide anew, by what the files say then."""
-    for kept in (_seen, _tables, _names):
+    for kept in (_seen, _too_large, _tables, _names):
         kept.clear()
     playing.forget()
 

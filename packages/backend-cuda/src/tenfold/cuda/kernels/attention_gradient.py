@@ -48,7 +48,7 @@ def gradients(call: Call | None, grad: Any, given: tuple[Any, Any, Any], output:
         (_in_one_pass if form == ONE else _in_two_passes)(call, results, g, out, sums)
 
     problem = (query.dtype.name, *call.constants, *call.numbers[:2], call.heads)
-    run(tuning.chosen("attention_gradient", problem, forms(call), run, call.device))
+    tuning.run_chosen("attention_gradient", problem, forms(call), run, call.device)
     return tuple(results)
 
 

@@ -9,6 +9,8 @@ from tenfold.cuda import tuning
 from tenfold.cuda.kernels.handwritten import F32, Handwritten, start
 from tenfold.cuda.kernels.heads import Call, wide_of
 
+UNITS = 16  # rows and columns at least of a product by matrix units
+
 
 def tiles(name: str, call: tuple[tuple[str, Any], ...], dtype: Any) -> list[tuple[int, ...]]:
     """(queries, keys, warps, stages) of a program's block, what its shared memory and registers hold: a guess, then others.
@@ -19,9 +21,10 @@ def tiles(name: str, call: tuple[tuple[str, Any], ...], dtype: Any) -> list[tupl
     constants = dict(call)
     wide = wide_of(constants)
     if dtype == F32:
-        return [(32, 32, 4, 1) if wide <= 128 else (16, 16, 4, 1)]  # not by tensor cores: large ones take long to compile
+        return _of_floats(name, wide)
     if wide > 256:
-        return [(32, 32, 8, 1)] if name == "attend" else [(16, 32, 8, 1)]
+        # The last is for GPUs with 99 KiB (shared_memory.py): 32 keys take 112 in "attention_to_keys".
+        return [(32, 32, 8, 1)] if name == "attend" else [(16, 32, 8, 1), (16, 16, 8, 1)]
     plain = not constants["DROPS"]  # random bits take registers
     if name == "attend":
         if wide > 128:
@@ -31,6 +34,15 @@ def tiles(name: str, call: tuple[tuple[str, Any], ...], dtype: Any) -> list[tupl
         first = (128, 64, 8, 3, 128) if plain else (128, 64, 8, 3)
         return [first, (128, 128, 8, 2), (64, 64, 4, 3), (128, 64, 4, 3), (128, 32, 4, 3)]
     return _of_gradients(name, constants, wide)
+
+
+def _of_floats(name: str, wide: int) -> list[tuple[int, ...]]:
+    """Not by tensor cores: large ones take long to compile."""
+    if wide <= 128:
+        return [(32, 32, 4, 1)]
+    # Gradients of more than 256 features take 128 KiB, and behind it 96, for GPUs that have 99 (shared_memory.py).
+    smaller = {"attention_to_queries": (8, 16, 4, 1), "attention_to_keys": (16, 8, 4, 1)} if wide > 256 else {}
+    return [(16, 16, 4, 1), *([smaller[name]] if name in smaller else ())]
 
 
 def _of_gradients(name: str, constants: dict[str, Any], wide: int) -> list[tuple[int, ...]]:
@@ -58,6 +70,8 @@ def _of_gradients(name: str, constants: dict[str, Any], wide: int) -> list[tuple
 def program_of(name: str, constants: tuple[tuple[str, Any], ...], dtype: Any, tile: tuple[int, ...] | None = None) -> Handwritten:
     """The program with its block's sizes."""
     rows, columns, warps, stages, *registers = tile or tiles(name, constants, dtype)[0]
+    if min(rows, columns) < UNITS:  # padded to what the matrix units multiply, it would take the memory of a larger block
+        constants = tuple((word, "ieee" if word == "PRECISION" else value) for word, value in constants)
     return Handwritten(name, (*constants, ("ROWS", rows), ("COLUMNS", columns)), warps, stages, True, *registers)
 
 
@@ -83,8 +97,10 @@ def launch(
         blocks = -(-keys // tile[1]) if name == "attention_to_keys" else -(-queries // tile[0])
         start(program, (blocks * call.heads,), (*results, *given, *call.arrays, *more, *call.numbers), call.device)
 
+    def last(tile: tuple[int, ...]) -> None:
+        if timed and clear is not None:
+            clear()
+        run(tile)
+
     problem = (dtype.name, *call.constants, queries, keys, call.heads)
-    tile = tuning.chosen(name, problem, tiles(name, call.constants, dtype), run, call.device)
-    if timed and clear is not None:
-        clear()
-    run(tile)
+    tuning.run_chosen(name, problem, tiles(name, call.constants, dtype), run, call.device, last)

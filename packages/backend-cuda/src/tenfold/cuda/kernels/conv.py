@@ -108,7 +108,7 @@ def correlated(x: Any, weight: Any, bias: Any, shape: tuple[int, ...], window: A
         start(Handwritten("correlate", (*constants, *sizes), warps, stages, True), grid, arguments, index)
 
     problem = (x.dtype.name, int(transposed), *window, int(flat), int(aligned), outputs, depth, groups, positions)
-    run(tuning.chosen("correlate", problem, tiles(x.dtype, positions, outputs, depth), run, index))
+    tuning.run_chosen("correlate", problem, tiles(x.dtype, positions, outputs, depth), run, index)
     return out
 
 
@@ -232,7 +232,7 @@ def _windows_gradient(g: Any, x: Any, shape: tuple[int, ...], window: Any, group
         return summed(parts, x.dtype)
 
     problem = (x.dtype.name, *window, aligned, outputs, width, groups, positions)
-    return run(tuning.chosen("correlate_windows", problem, window_tiles(x.dtype, outputs, width, positions), run, index))
+    return tuning.run_chosen("correlate_windows", problem, window_tiles(x.dtype, outputs, width, positions), run, index)
 
 
 def window_tiles(dtype: Any, outputs: int, width: int, positions: int) -> list[tuple[int, int, int, int, int]]:

@@ -83,7 +83,7 @@ def attended(call: Call, query: Any, value_width: int, pages: Pages | None = Non
 
     name = query.dtype.name
     problem = (name, *fixed[:5], constants["WIDE_E"], constants["WIDE_V"], queries * group, keys, call.heads // group)
-    run(tuning.chosen("attend_share", problem, tiles(query.dtype, wide_of(constants), queries * group), run, call.device))
+    tuning.run_chosen("attend_share", problem, tiles(query.dtype, wide_of(constants), queries * group), run, call.device)
     return out, sums
 
 
