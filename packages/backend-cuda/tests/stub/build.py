@@ -71,6 +71,13 @@ RESULTS = {
     "int": "PyLong_FromLong", "intptr_t": "PyLong_FromSsize_t", "size_t": "PyLong_FromSize_t",
     "unsigned int": "PyLong_FromUnsignedLong", "uintmax_t": "PyLong_FromUnsignedLongLong", "float": "PyFloat_FromDouble",
 }  # fmt: skip
+# At which place, counted from 1, cuSOLVER's functions put the size of a workspace (cuSOLVER API reference): an int, and two longs
+# for the device's and the host's where a name begins with X.
+SIZES = {
+    "getrf": (6,), "potrf": (6,), "geqrf": (6,), "orgqr": (8,), "ungqr": (8,), "ormqr": (12,), "unmqr": (12,), "sytrf": (5,),
+    "syevd": (8,), "heevd": (8,), "syevj": (8,), "heevj": (8,), "syevjBatched": (8,), "heevjBatched": (8,), "gesvd": (4,),
+    "gesvdj": (13,), "gesvdjBatched": (12,), "Xsyevd": (12, 13), "Xgeev": (18, 19),
+}  # fmt: skip
 HEAD = """#include <Python.h>
 #include <stdlib.h>
 #include <string.h>
@@ -232,6 +239,14 @@ def _expected() -> dict[str, set[str]]:
     return found
 
 
+def _size(symbol: str) -> str:
+    """A function that says how large a workspace has to be; CuPy gives it the address of a number that nobody has set."""
+    name = re.sub(r"^cusolverDn[SDCZ]?|_bufferSize$", "", symbol)
+    places, kind = SIZES.get(name, ()), "long" if name[0] == "X" else "int"
+    parameters = ", ".join(f"void *a{i}" for i in range(1, max(places, default=0) + 1)) or "void"
+    return f"int {symbol}({parameters}) {{ {''.join(f'*({kind} *)a{i} = 64; ' for i in places)}return 0; }}"
+
+
 def _library(place: Path, library: str, symbols: set[str]) -> None:
     """A library whose functions count their calls; those that make a handle give one."""
     short = library.split(".")[0][3:]
@@ -246,7 +261,9 @@ def _library(place: Path, library: str, symbols: set[str]) -> None:
             lines.append(f"int {symbol}(int type, int *value) {{ *value = type ? 0 : 12; return 0; }}")
         elif re.search(r"Create(_v2|Params|SyevjInfo|GesvdjInfo)?$", symbol):
             lines.append(f"int {symbol}(void **h) {{ *h = (void *)0x99; return 0; }}")
-        elif re.search(r"(Get|Set)[A-Z]|Destroy", symbol) or symbol.endswith("_bufferSize"):
+        elif symbol.endswith("_bufferSize"):
+            lines.append(_size(symbol))
+        elif re.search(r"(Get|Set)[A-Z]|Destroy", symbol):
             lines.append(f"int {symbol}(void) {{ return 0; }}")
         else:
             lines.append(f'int {symbol}(void) {{ calls++; last = "{symbol}"; return 0; }}')
