@@ -44,7 +44,8 @@ def arguments(name, kind):
     """The types of a program's arguments."""
     sums = "*fp32"
     given = {"in one pass": (kind, kind, sums, *(kind,) * 5), "attention_to_keys": (kind,) * 7}.get(name, (kind,) * 6)
-    return (*given, "*i64", sums, sums, *("i32",) * 17, "fp32", "i32", "fp32")
+    places = ("i32",) * (3 if name == "attention_to_queries" else 6)
+    return (*given, "*i64", sums, sums, *("i32",) * 17, "fp32", "i32", "fp32", *places)
 
 
 def fitting_block(name, dtype, features):

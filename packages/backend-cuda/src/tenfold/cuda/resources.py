@@ -138,6 +138,10 @@ def products() -> Iterator[tuple[str, Handwritten, tuple[str, ...]]]:
         "attention_in_one_pass": (p, p, s, p, p, p, p, p, "*i64", s, s),
     }  # fmt: skip
     passes = {"attention_to_keys": TWO_PASSES, "attention_in_one_pass": (("ADDS", 1),)}
+
+    def places_of(kernel: Handwritten) -> list[str]:
+        return [i] * (6 if kernel.name == "attention_to_keys" else 3)  # of queries, and of keys
+
     for features in (64, 128):
         ends = ("ALIGNED", 1), ("PRECISION", "ieee"), *((name, features) for name in ("E", "V", "WIDE_E", "WIDE_V"))
         for drops in (0, 1):
@@ -145,11 +149,11 @@ def products() -> Iterator[tuple[str, Handwritten, tuple[str, ...]]]:
             for name, pointers in given.items():
                 label = f"{name.replace('_', ' ')} bf16 {features}{' dropout' * drops}"
                 kernel = program_of(name.replace("in_one_pass", "to_keys"), (*passes.get(name, ()), *fixed), half)
-                yield label, kernel, (*pointers, *[i] * 17, "fp32", i, "fp32")
+                yield label, kernel, (*pointers, *[i] * 17, "fp32", i, "fp32", *places_of(kernel))
             fixed = (("CAUSAL", 0), ("MASK", 1), ("DROPS", drops), *NO_TABLE, *ends)
             kernel = weights_program(fixed, half, True)
             label = f"attention weights bf16 {features}{' dropout' * drops}"
-            yield label, kernel, (p, s, p, p, p, "*i1", "*i64", *[i] * 17, "fp32", i, "fp32")
+            yield label, kernel, (p, s, p, p, p, "*i1", "*i64", *[i] * 17, "fp32", i, "fp32", i, i, i)
         for behind in (0, 1):
             fixed = (("CAUSAL", 1), ("BEHIND", behind), ("TABLE", 1), *NO_MASK, *NO_POINTERS, *ends)
             for name, pointers in given.items():
@@ -157,7 +161,7 @@ def products() -> Iterator[tuple[str, Handwritten, tuple[str, ...]]]:
                 place = pointers.index("*i64")
                 kinds = (*pointers[: place - 1], "*i32", *pointers[place + 1 :])  # a table, no mask and no words of dropout
                 kernel = program_of(name.replace("in_one_pass", "to_keys"), (*passes.get(name, ()), *fixed), half)
-                yield label, kernel, (*kinds, *[i] * 13, "fp32", i, i)
+                yield label, kernel, (*kinds, *[i] * 13, "fp32", i, i, *places_of(kernel))
         for adds in (0, 1):
             kernel = slopes(dict(ends), bool(adds))
             yield f"attention slopes bf16 {features}{' zeros' * adds}", kernel, (s, s, *[s] * adds, s, p, p, i)

@@ -15,7 +15,7 @@ from tenfold.cuda.kernels import cudnn_attention, decoding
 from tenfold.cuda.kernels.attention_gradient import gradients
 from tenfold.cuda.kernels.attention_tiles import launch
 from tenfold.cuda.kernels.handwritten import F32, FLOATS, Handwritten, contiguous, start
-from tenfold.cuda.kernels.heads import MOST, Call, fit, groups_of, heads_of, wide_of
+from tenfold.cuda.kernels.heads import MOST, Call, fit, groups_of, heads_of, rows_of, wide_of
 from tenfold.cuda.kernels.planes import power
 from tenfold.cuda.precision import products_in_tf32, switches
 from tenfold.cuda.sampling import noted
@@ -99,7 +99,8 @@ def _call(
     numbers = (query.shape[-2], key.shape[-2], q.array.shape[1], group, *steps, *found[1], factor, *dropout.numbers)
     heads = q.array.shape[0] * q.array.shape[1]
     arrays = (q.array, k.array, v.array, found[0], query if dropout.words is None else dropout.words)
-    return Call(arrays, numbers, constants, heads, runtime.current().index_of(query))
+    rows = rows_of(q.array, q.array.shape[1]), rows_of(k.array, q.array.shape[1])
+    return Call(arrays, numbers, constants, heads, runtime.current().index_of(query), rows)
 
 
 def sizes(steps: tuple[int, ...], dtype: Any, E: int, V: int) -> tuple[tuple[str, Any], ...]:
@@ -146,9 +147,7 @@ def attended(call: Call | None, query: Any, value: Any) -> Any:
     """The result and the log-sum-exp; NotImplemented where there is no call."""
     if call is None:
         return NotImplemented
-    now = runtime.current()
-    out = now.empty((*query.shape[:-1], value.shape[-1]), query.dtype, call.device)
-    sums = now.empty(query.shape[:-1], F32, call.device)
+    out, sums = call.empty(query, value.shape[-1], query.dtype), call.empty(query, 1, F32, features=0)
     launch("attend", call, (out, sums), (), ())
     return out, sums
 
@@ -167,7 +166,8 @@ def fused_attention_weights(
     lots, lead = (call.heads // lead[-1], lead[:-1]) if average else (call.heads, lead)
     out = runtime.current().empty((*lead, T, S), F32 if wide else query.dtype, call.device)
     program, each = weights_program(call.constants, query.dtype, average), -(-T // WEIGHED) * -(-S // WEIGHED)
-    start(program, (lots * each,), (out, contiguous(log_sum_exp), *call.arrays, *call.numbers), call.device)
+    given = (out, call.lying(log_sum_exp, 0), *call.arrays, *call.numbers, *call.places[:3])
+    start(program, (lots * each,), given, call.device)
     return out
 
 

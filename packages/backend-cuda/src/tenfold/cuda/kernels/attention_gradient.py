@@ -10,7 +10,7 @@ from typing import Any
 
 from tenfold.cuda import cudnn_graphs, runtime, tuning
 from tenfold.cuda.kernels.attention_tiles import launch
-from tenfold.cuda.kernels.handwritten import F32, Handwritten, contiguous, start
+from tenfold.cuda.kernels.handwritten import F32, Handwritten, start
 from tenfold.cuda.kernels.heads import Call, wide_of
 
 SLOPE_ROWS = 16
@@ -41,8 +41,8 @@ def gradients(call: Call | None, grad: Any, given: tuple[Any, Any, Any], output:
     query = given[0]
     if call is None or not grad.dtype == output.dtype == query.dtype or log_sum_exp.dtype != F32:
         return NotImplemented
-    g, out, sums = contiguous(grad), contiguous(output), contiguous(log_sum_exp)
-    results = [runtime.current().empty(x.shape, x.dtype, call.device) for x in given]
+    g, out, sums = call.lying(grad), call.lying(output), call.lying(log_sum_exp, 0)
+    results = [call.empty(x, x.shape[-1], x.dtype, k > 0) for k, x in enumerate(given)]
 
     def run(form: tuple[int, ...]) -> None:
         (_in_one_pass if form == ONE else _in_two_passes)(call, results, g, out, sums)
@@ -61,7 +61,7 @@ def _in_two_passes(call: Call, results: list[Any], g: Any, out: Any, sums: Any) 
 def _in_one_pass(call: Call, results: list[Any], g: Any, out: Any, sums: Any) -> None:
     to_queries = results[0]
     own = to_queries.dtype == F32  # the result is what is added to
-    added = to_queries if own else runtime.current().empty(to_queries.shape, F32, call.device)
+    added = to_queries if own else runtime.current().empty(to_queries.shape, F32, call.device)  # its rows lie as those
     kept = _of_queries(call, added, g, out, sums)
     one = call._replace(constants=(("ADDS", 2 if own else 1), *call.constants))
     launch("attention_to_keys", one, (*results[1:], added), (g,), kept, lambda: added.fill(0))

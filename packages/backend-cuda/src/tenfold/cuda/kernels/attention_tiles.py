@@ -52,7 +52,7 @@ def _of_gradients(name: str, constants: dict[str, Any], wide: int) -> list[tuple
     if constants["DROPS"] and constants.get("ADDS"):
         return [(64, 64, 8, 2, 255), (64, 128, 8, 2, 255), (64, 64, 8, 1, 255)]
     if constants["DROPS"]:
-        return [(64, 64, 8, 2), (128, 64, 8, 2), (64, 128, 8, 2), (64, 64, 8, 1)]
+        return [(64, 64, 8, 2, 255), (128, 64, 8, 2), (64, 128, 8, 2), (64, 64, 8, 1)]
     if constants.get("ADDS"):
         # 128 keys, so that half as much is added to queries as with 64: what is left of the registers holds 64 queries.
         if wide > 64:
@@ -95,7 +95,8 @@ def launch(
         timed = True
         program = program_of(name, call.constants, dtype, tile)
         blocks = -(-keys // tile[1]) if name == "attention_to_keys" else -(-queries // tile[0])
-        start(program, (blocks * call.heads,), (*results, *given, *call.arrays, *more, *call.numbers), call.device)
+        places = call.places if name == "attention_to_keys" else call.places[:3]
+        start(program, (blocks * call.heads,), (*results, *given, *call.arrays, *more, *call.numbers, *places), call.device)
 
     def last(tile: tuple[int, ...]) -> None:
         if timed and clear is not None:

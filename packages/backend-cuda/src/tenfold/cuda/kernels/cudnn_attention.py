@@ -10,7 +10,7 @@ from typing import Any
 
 from tenfold.cuda import cudnn_graphs, runtime
 from tenfold.cuda.kernels.handwritten import F32, contiguous
-from tenfold.cuda.kernels.heads import fit, groups_of, heads_of
+from tenfold.cuda.kernels.heads import fit, groups_of, heads_of, rows_of
 
 TYPES = {"float16": "HALF", "bfloat16": "BFLOAT16"}
 MOST, MULTIPLE = 128, 8  # features of a head, and what they and all distances are multiples of
@@ -81,7 +81,8 @@ def attended(query: Any, key: Any, value: Any, mask: Any, is_causal: bool, scale
         return None
     now, (q, k, v) = runtime.current(), arrays
     index = now.index_of(q)
-    out, sums = now.empty((*q.shape[:-1], v.shape[-1]), q.dtype, index), now.empty((*q.shape[:-1], 1), F32, index)
+    out = rows_of(q, q.shape[1]).empty((*q.shape[:-1], v.shape[-1]), q.dtype, index)
+    sums = now.empty((*q.shape[:-1], 1), F32, index)
     options = {"attn_scale": _factor(query, scale), "use_causal_mask": bool(is_causal)}
 
     def draw(graph: Any, tensors: dict[int, Any]) -> Any:
@@ -104,8 +105,9 @@ def gradients(
     if k.shape[1] != q.shape[1]:  # keys of groups: their gradients would be summed already
         return None
     index = now.index_of(q)
-    g, out, sums = (contiguous(x).reshape(*q.shape[:-1], n) for x, n in ((grad, v.shape[-1]), (output, v.shape[-1]), (sums, 1)))
-    results = {n: now.empty(x.shape, x.dtype, index) for n, x in ((OF_Q, q), (OF_K, k), (OF_V, v))}
+    rows, sums = rows_of(q, q.shape[1]), contiguous(sums).reshape(*q.shape[:-1], 1)
+    g, out = (rows.turned(rows.lying(x)).reshape(*q.shape[:-1], v.shape[-1]) for x in (grad, output))
+    results = {n: rows_of(x, x.shape[1]).empty(x.shape, x.dtype, index) for n, x in ((OF_Q, q), (OF_K, k), (OF_V, v))}
     options = {
         "attn_scale": _factor(query, scale), "use_causal_mask": bool(is_causal),
         "use_deterministic_algorithm": cudnn_graphs.deterministic(),

@@ -73,7 +73,7 @@ def fused_paged_attention(
     given, constants = _constants(q, v, (max_q, min(max_k, room)), scale, (left, right), steps)
     table = _table((cu_seq_q, seqused_k, seqused_k), count, (len(query), room), (max_q, room), index, paged=True)
     call = Call(
-        (q, k, v, table), (max_q, min(max_k, room), q.shape[1], group, *steps, *given), constants, count * q.shape[1], index
+        (q, k, v, table), (max_q, min(max_k, room), q.shape[1], group, *steps, *given), constants, count * q.shape[1], index, None
     )
     pages = decoding.Pages(contiguous(block_table), key.shape[1], key.shape[0], CODE)
     found = decoding.attended(call, query, value.shape[-1], pages)
@@ -119,7 +119,7 @@ def _call(
     numbers, constants = _constants(query, value, most, scale, window, steps)
     index = runtime.current().index_of(query)
     table = _table(tables, count, (len(query), len(key)), most, index)
-    return Call((q, k, v, table), (*most, q.shape[1], group, *steps, *numbers), constants, count * q.shape[1], index)
+    return Call((q, k, v, table), (*most, q.shape[1], group, *steps, *numbers), constants, count * q.shape[1], index, None)
 
 
 def _constants(

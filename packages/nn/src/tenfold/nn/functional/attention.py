@@ -74,9 +74,9 @@ def multi_head_attention_forward(
     added = 0
     _check_bias(bias_k, bias_v, static_k, static_v)
     if weights is None and in_proj_weight is not None and bias_k is None and query is key is value:
-        # One view of three, so that the gradients of all heads are put together at once.
+        # One view of three, so that the gradients of all heads are put together at once, and as the product's lie.
         packed = linear(query, in_proj_weight, in_proj_bias).reshape(T, N, 3, num_heads, E // num_heads)
-        q, k, v = packed.permute(2, 1, 3, 0, 4).unbind()
+        q, k, v = (x.permute(1, 2, 0, 3) for x in packed.unbind(2))
     else:
         q, k, v = _projected(query, key, value, in_proj_weight, in_proj_bias, weights)
         if bias_k is not None and bias_v is not None:

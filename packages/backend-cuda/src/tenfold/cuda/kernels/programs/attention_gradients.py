@@ -54,7 +54,7 @@ def attention_rounded(out_ptr, sums_ptr, count, scale, BLOCK: tl.constexpr):
 
 @triton.jit
 def change_of_queries(
-    total, q, g, level, less, k_ptr, v_ptr, mask_ptr, words_ptr, t, row, begin, end, keys, low, high, scale,
+    total, q, g, level, less, k_ptr, v_ptr, mask_ptr, words_ptr, t, drawn, begin, end, keys, low, high, scale,
     k_s, v_s, m_t, m_s, queries, threshold, keep, WHOLE: tl.constexpr, CAUSAL: tl.constexpr, BEHIND: tl.constexpr,
     MASK: tl.constexpr, DROPS: tl.constexpr, PRECISION: tl.constexpr, E: tl.constexpr, V: tl.constexpr, WIDE_E: tl.constexpr,
     WIDE_V: tl.constexpr, COLUMNS: tl.constexpr,
@@ -80,7 +80,7 @@ def change_of_queries(
             p = tl.where(seen, p, 0.0)
         change = tl.dot(g, v, input_precision=PRECISION)
         if DROPS:
-            change = tl.where(stays(words_ptr, threshold, row, first, keys, COLUMNS), change * keep, 0.0)
+            change = tl.where(stays(words_ptr, threshold, drawn, first, keys, COLUMNS), change * keep, 0.0)
         change = p * (change + less[:, None])
         total = tl.dot(change.to(k.dtype), k, total, input_precision=PRECISION)
     return total
@@ -89,8 +89,8 @@ def change_of_queries(
 def attention_to_queries(
     out_ptr, g_ptr, q_ptr, k_ptr, v_ptr, mask_ptr, words_ptr, table_ptr, level_ptr, less_ptr,
     queries, keys, heads, group, q_b, q_h, q_t, k_b, k_h, k_s, v_b, v_h, v_s, m_b, m_h, m_t, m_s, scale, threshold, keep,
-    left, right, TABLE: tl.constexpr, CAUSAL: tl.constexpr, BEHIND: tl.constexpr, MASK: tl.constexpr, DROPS: tl.constexpr,
-    ALIGNED: tl.constexpr, PRECISION: tl.constexpr,
+    left, right, o_b, o_h, o_t, TABLE: tl.constexpr, CAUSAL: tl.constexpr, BEHIND: tl.constexpr, MASK: tl.constexpr,
+    DROPS: tl.constexpr, ALIGNED: tl.constexpr, PRECISION: tl.constexpr,
     E: tl.constexpr, V: tl.constexpr, WIDE_E: tl.constexpr, WIDE_V: tl.constexpr, ROWS: tl.constexpr, COLUMNS: tl.constexpr,
 ):  # fmt: skip
     """The gradient of a block of queries: over all keys that it sees."""
@@ -116,7 +116,8 @@ def attention_to_queries(
         mask_ptr += b * m_b + h * m_h
     i = tl.arange(0, ROWS)
     t = block * ROWS + i
-    row = (first_q + t).to(tl.int64) * heads + h if TABLE else head * queries + t
+    row = b * o_b + h * o_h + (first_q + t).to(tl.int64) * o_t
+    drawn = head * queries + t
     e = tl.arange(0, WIDE_E)
     c = tl.arange(0, WIDE_V)
     rows = t < queries
@@ -132,13 +133,13 @@ def attention_to_queries(
         whole = tl.minimum(keys, block * ROWS + high + 1) if CAUSAL else keys
         whole = tl.maximum(whole, 0) // COLUMNS * COLUMNS
         total = change_of_queries(
-            total, q, g, level, less, k_ptr, v_ptr, mask_ptr, words_ptr, t, row, begin, whole, keys, low, high, scale,
+            total, q, g, level, less, k_ptr, v_ptr, mask_ptr, words_ptr, t, drawn, begin, whole, keys, low, high, scale,
             k_s, v_s, m_t, m_s, queries, threshold, keep, 1, CAUSAL, BEHIND, MASK, DROPS, PRECISION, E, V, WIDE_E,
             WIDE_V, COLUMNS,
         )  # fmt: skip
         begin = whole
     total = change_of_queries(
-        total, q, g, level, less, k_ptr, v_ptr, mask_ptr, words_ptr, t, row, begin, end, keys, low, high, scale,
+        total, q, g, level, less, k_ptr, v_ptr, mask_ptr, words_ptr, t, drawn, begin, end, keys, low, high, scale,
         k_s, v_s, m_t, m_s, queries, threshold, keep, 0, CAUSAL, BEHIND, MASK, DROPS, PRECISION, E, V, WIDE_E, WIDE_V, COLUMNS,
     )  # fmt: skip
     out = out_ptr + row[:, None] * E + e[None, :]
@@ -148,8 +149,8 @@ def attention_to_queries(
 @triton.jit
 def change_of_keys(
     to_k, to_v, k, v, add_ptr, q_ptr, g_ptr, mask_ptr, words_ptr, level_ptr, less_ptr, s, block, begin, end, queries, keys,
-    heads, h, head, first_q, low, high, scale, q_t, m_t, m_s, threshold, keep, ADDS: tl.constexpr, TABLE: tl.constexpr,
-    WHOLE: tl.constexpr, CAUSAL: tl.constexpr, BEHIND: tl.constexpr, MASK: tl.constexpr, DROPS: tl.constexpr,
+    head, o_t, low, high, scale, q_t, m_t, m_s, threshold, keep, ADDS: tl.constexpr, WHOLE: tl.constexpr,
+    CAUSAL: tl.constexpr, BEHIND: tl.constexpr, MASK: tl.constexpr, DROPS: tl.constexpr,
     PRECISION: tl.constexpr, E: tl.constexpr, V: tl.constexpr, WIDE_E: tl.constexpr, WIDE_V: tl.constexpr, ROWS: tl.constexpr,
     COLUMNS: tl.constexpr,
 ):  # fmt: skip
@@ -163,7 +164,7 @@ def change_of_keys(
     far_q = q_t.to(tl.int64)  # from block to block; inside of one 32 bits are enough
     for first in range(begin, end, ROWS):
         t = first + i
-        row = (first_q + t).to(tl.int64) * heads + h if TABLE else head * queries + t
+        row = t.to(tl.int64) * o_t
         rows = t < queries
         q = few(q_ptr + first * far_q + i[:, None] * q_t + e[None, :], rows[:, None], (e < E)[None, :], E, WIDE_E, 0)
         g = few(g_ptr + row[:, None] * V + c[None, :], rows[:, None], (c < V)[None, :], V, WIDE_V, 0)
@@ -179,7 +180,7 @@ def change_of_keys(
             p = tl.where(seen, p, 0.0)
         used = p
         if DROPS:
-            there = stays(words_ptr, threshold, row, block * COLUMNS, keys, COLUMNS)
+            there = stays(words_ptr, threshold, head * queries + t, block * COLUMNS, keys, COLUMNS)
             factor = tl.trans(tl.where(there, keep, 0.0))
             used = p * factor
             change = tl.dot(v, tl.trans(g), input_precision=PRECISION) * factor + less[None, :]
@@ -199,8 +200,8 @@ def change_of_keys(
 def attention_to_keys(
     k_out_ptr, v_out_ptr, add_ptr, g_ptr, q_ptr, k_ptr, v_ptr, mask_ptr, words_ptr, table_ptr, level_ptr, less_ptr,
     queries, keys, heads, group, q_b, q_h, q_t, k_b, k_h, k_s, v_b, v_h, v_s, m_b, m_h, m_t, m_s, scale, threshold, keep,
-    left, right, ADDS: tl.constexpr, TABLE: tl.constexpr, CAUSAL: tl.constexpr, BEHIND: tl.constexpr, MASK: tl.constexpr,
-    DROPS: tl.constexpr, ALIGNED: tl.constexpr, PRECISION: tl.constexpr,
+    left, right, o_b, o_h, o_t, n_b, n_h, n_s, ADDS: tl.constexpr, TABLE: tl.constexpr, CAUSAL: tl.constexpr,
+    BEHIND: tl.constexpr, MASK: tl.constexpr, DROPS: tl.constexpr, ALIGNED: tl.constexpr, PRECISION: tl.constexpr,
     E: tl.constexpr, V: tl.constexpr, WIDE_E: tl.constexpr, WIDE_V: tl.constexpr, ROWS: tl.constexpr, COLUMNS: tl.constexpr,
 ):  # fmt: skip
     """The gradients of a block of keys and of their values: over all queries that see it. ROWS are those of queries.
@@ -233,6 +234,12 @@ def attention_to_keys(
     e = tl.arange(0, WIDE_E)
     c = tl.arange(0, WIDE_V)
     columns = s < keys
+    origin = b * o_b + h * o_h + first_q * o_t.to(tl.int64)
+    g_ptr += origin * V
+    level_ptr += origin
+    less_ptr += origin
+    if ADDS:
+        add_ptr += origin * E
     k_ptr += block * COLUMNS * k_s.to(tl.int64)
     v_ptr += block * COLUMNS * v_s.to(tl.int64)
     k = tl.load(k_ptr + j[:, None] * k_s + e[None, :], columns[:, None] & (e < E)[None, :], other=0.0)
@@ -249,16 +256,16 @@ def attention_to_keys(
     if ADDS or MASK != 0 or CAUSAL or BEHIND:
         to_k, to_v = change_of_keys(
             to_k, to_v, k, v, add_ptr, q_ptr, g_ptr, mask_ptr, words_ptr, level_ptr, less_ptr, s, block, begin,
-            tl.minimum(whole, end), queries, keys, heads, h, head, first_q, low, high, scale, q_t, m_t, m_s, threshold, keep,
-            ADDS, TABLE, 0, CAUSAL, BEHIND, MASK, DROPS, PRECISION, E, V, WIDE_E, WIDE_V, ROWS, COLUMNS,
+            tl.minimum(whole, end), queries, keys, head, o_t, low, high, scale, q_t, m_t, m_s, threshold, keep,
+            ADDS, 0, CAUSAL, BEHIND, MASK, DROPS, PRECISION, E, V, WIDE_E, WIDE_V, ROWS, COLUMNS,
         )  # fmt: skip
     if MASK == 0 and not BEHIND:
         to_k, to_v = change_of_keys(
             to_k, to_v, k, v, add_ptr, q_ptr, g_ptr, mask_ptr, words_ptr, level_ptr, less_ptr, s, block, whole, end, queries,
-            keys, heads, h, head, first_q, low, high, scale, q_t, m_t, m_s, threshold, keep, ADDS, TABLE, 1, CAUSAL, BEHIND,
+            keys, head, o_t, low, high, scale, q_t, m_t, m_s, threshold, keep, ADDS, 1, CAUSAL, BEHIND,
             MASK, DROPS, PRECISION, E, V, WIDE_E, WIDE_V, ROWS, COLUMNS,
         )  # fmt: skip
-    place = ((first_k + s).to(tl.int64) * heads + h if TABLE else head * keys + s)[:, None]
+    place = (b * n_b + h * n_h + (first_k + s).to(tl.int64) * n_s)[:, None]
     tl.store(
         k_out_ptr + place * E + e[None, :], (to_k * scale).to(k_out_ptr.dtype.element_ty), columns[:, None] & (e < E)[None, :]
     )

@@ -16,8 +16,8 @@ from tenfold.cuda.kernels.programs.attentions import LOG2E, of_head, seen_of, st
 def attention_weights(
     out_ptr, sums_ptr, q_ptr, k_ptr, v_ptr, mask_ptr, words_ptr, table_ptr,
     queries, keys, heads, group, q_b, q_h, q_t, k_b, k_h, k_s, v_b, v_h, v_s, m_b, m_h, m_t, m_s, scale, threshold, keep,
-    left, right, AVERAGE: tl.constexpr, TABLE: tl.constexpr, CAUSAL: tl.constexpr, BEHIND: tl.constexpr, MASK: tl.constexpr,
-    DROPS: tl.constexpr, ALIGNED: tl.constexpr, PRECISION: tl.constexpr,
+    left, right, o_b, o_h, o_t, AVERAGE: tl.constexpr, TABLE: tl.constexpr, CAUSAL: tl.constexpr, BEHIND: tl.constexpr,
+    MASK: tl.constexpr, DROPS: tl.constexpr, ALIGNED: tl.constexpr, PRECISION: tl.constexpr,
     E: tl.constexpr, V: tl.constexpr, WIDE_E: tl.constexpr, WIDE_V: tl.constexpr, ROWS: tl.constexpr, COLUMNS: tl.constexpr,
 ):  # fmt: skip
     """What `attend` has weighed values with: a block of queries and keys of one head, or the mean of all heads."""
@@ -47,11 +47,11 @@ def attention_weights(
         if MASK != 0:
             of_mask = mask_ptr + b * m_b + h * m_h
         scores, seen = seen_of(scores, t[:, None], s[None, :], queries, keys, 0, 0, of_mask, m_t, m_s, CAUSAL, BEHIND, MASK)
-        row = (b * heads + h) * queries + t
+        row = b * o_b + h * o_h + t.to(tl.int64) * o_t
         level = tl.load(sums_ptr + row, t < queries, other=0.0)[:, None]
         p = tl.where(seen, tl.exp2(scores - level * LOG2E), 0.0)
         if DROPS:
-            p = tl.where(stays(words_ptr, threshold, row, first, keys, COLUMNS), p * keep, 0.0)
+            p = tl.where(stays(words_ptr, threshold, (b * heads + h) * queries + t, first, keys, COLUMNS), p * keep, 0.0)
         weights += tl.where(level == float("-inf"), float("nan"), p)  # of a query that sees nothing
     if AVERAGE:
         weights = weights / heads

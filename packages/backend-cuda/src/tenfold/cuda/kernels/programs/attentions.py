@@ -6,6 +6,7 @@ at the end alone. Gradients are in attention_gradients.py.
 `group` heads of queries in a row have one head of keys and values.
 MASK 0: none; 1: of truth values, which keep; 2: of numbers, which are added. Causal: query t sees keys up to t; of a head the
 last queries, which see the most, are begun first.
+The row of a query (b, h, t) is b o_b + h o_h + t o_t, in results as in what lies as they do.
 DROPS: a weight stays, times `keep`, where its 24 bits are `threshold` at least. Bits are those of Philox for the seed and the
 first counter at words_ptr: four weights in a row have a counter, so that all passes find the same ones.
 TABLE: sequences of different lengths lie one behind the other, (T, heads, E), and take the place of the batch. The table has
@@ -155,7 +156,7 @@ def seen_of(
 
 @triton.jit
 def over_keys(
-    values, top, total, q, k_ptr, v_ptr, mask_ptr, words_ptr, t, row, begin, end, keys, low, high, factor, k_s, v_s,
+    values, top, total, q, k_ptr, v_ptr, mask_ptr, words_ptr, t, drawn, begin, end, keys, low, high, factor, k_s, v_s,
     m_t, m_s, queries, threshold, WHOLE: tl.constexpr, CAUSAL: tl.constexpr, BEHIND: tl.constexpr, MASK: tl.constexpr,
     DROPS: tl.constexpr, PRECISION: tl.constexpr, E: tl.constexpr, V: tl.constexpr, WIDE_E: tl.constexpr, WIDE_V: tl.constexpr,
     COLUMNS: tl.constexpr,
@@ -187,7 +188,7 @@ def over_keys(
         less = tl.exp2(top - level)
         total = total * less + tl.sum(p, 1)
         if DROPS:
-            p = tl.where(stays(words_ptr, threshold, row, first, keys, COLUMNS), p, 0.0)
+            p = tl.where(stays(words_ptr, threshold, drawn, first, keys, COLUMNS), p, 0.0)
         v = few(v_ptr + first * far_v + j[:, None] * v_s + c[None, :], there[:, None], (c < V)[None, :], V, WIDE_V, WHOLE)
         values = tl.dot(p.to(v.dtype), v, values * less[:, None], input_precision=PRECISION)
         top = higher
@@ -197,8 +198,8 @@ def over_keys(
 def attend(
     out_ptr, sums_ptr, q_ptr, k_ptr, v_ptr, mask_ptr, words_ptr, table_ptr,
     queries, keys, heads, group, q_b, q_h, q_t, k_b, k_h, k_s, v_b, v_h, v_s, m_b, m_h, m_t, m_s, scale, threshold, keep,
-    left, right, TABLE: tl.constexpr, CAUSAL: tl.constexpr, BEHIND: tl.constexpr, MASK: tl.constexpr, DROPS: tl.constexpr,
-    ALIGNED: tl.constexpr, PRECISION: tl.constexpr,
+    left, right, o_b, o_h, o_t, TABLE: tl.constexpr, CAUSAL: tl.constexpr, BEHIND: tl.constexpr, MASK: tl.constexpr,
+    DROPS: tl.constexpr, ALIGNED: tl.constexpr, PRECISION: tl.constexpr,
     E: tl.constexpr, V: tl.constexpr, WIDE_E: tl.constexpr, WIDE_V: tl.constexpr, ROWS: tl.constexpr, COLUMNS: tl.constexpr,
 ):  # fmt: skip
     """The weighted values (out), and the logarithms of the sums of exponentials, of a block of queries of one head."""
@@ -225,7 +226,8 @@ def attend(
         mask_ptr += b * m_b + h * m_h
     i = tl.arange(0, ROWS)
     t = block * ROWS + i
-    row = (first_q + t).to(tl.int64) * heads + h if TABLE else head * queries + t
+    row = b * o_b + h * o_h + (first_q + t).to(tl.int64) * o_t
+    drawn = head * queries + t
     e = tl.arange(0, WIDE_E)
     c = tl.arange(0, WIDE_V)
     rows = t < queries
@@ -243,12 +245,12 @@ def attend(
         whole = tl.minimum(keys, block * ROWS + high + 1) if CAUSAL else keys
         whole = tl.maximum(whole, 0) // COLUMNS * COLUMNS
         values, top, total = over_keys(
-            values, top, total, q, k_ptr, v_ptr, mask_ptr, words_ptr, t, row, begin, whole, keys, low, high, factor,
+            values, top, total, q, k_ptr, v_ptr, mask_ptr, words_ptr, t, drawn, begin, whole, keys, low, high, factor,
             k_s, v_s, m_t, m_s, queries, threshold, 1, CAUSAL, BEHIND, MASK, DROPS, PRECISION, E, V, WIDE_E, WIDE_V, COLUMNS,
         )  # fmt: skip
         begin = whole
     values, top, total = over_keys(
-        values, top, total, q, k_ptr, v_ptr, mask_ptr, words_ptr, t, row, begin, end, keys, low, high, factor,
+        values, top, total, q, k_ptr, v_ptr, mask_ptr, words_ptr, t, drawn, begin, end, keys, low, high, factor,
         k_s, v_s, m_t, m_s, queries, threshold, 0, CAUSAL, BEHIND, MASK, DROPS, PRECISION, E, V, WIDE_E, WIDE_V, COLUMNS,
     )  # fmt: skip
     level = tl.where(top == float("-inf"), 0.0, top)
