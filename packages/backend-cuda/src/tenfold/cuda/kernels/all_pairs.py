@@ -113,7 +113,7 @@ def fused_distances_grad(grad: Any, x1: Any, x2: Any, result: Any, p: float, pro
     a = contiguous(x1)
     steps = (*_steps(g, own), *_steps(r, own))
     given = (to, g, a, a if own else contiguous(x2), r, P, R, M, down, *steps, _exponent(p))
-    start(found, (batches * down, -(-M // constants["BLOCK"])), given, index)
+    start(found, (batches * down * -(-M // constants["BLOCK"]),), given, index)
     return to
 
 

@@ -104,7 +104,7 @@ def correlated(x: Any, weight: Any, bias: Any, shape: tuple[int, ...], window: A
     def run(tile: tuple[int, ...]) -> None:
         rows, columns, inner, warps, stages = tile
         sizes = (("ROWS", rows), ("COLUMNS", columns), ("INNER", inner))
-        grid = (-(-positions // rows) * prod(apart), -(-outputs // columns), groups)
+        grid = (-(-positions // rows) * prod(apart) * -(-outputs // columns) * groups,)
         start(Handwritten("correlate", (*constants, *sizes), warps, stages, True), grid, arguments, index)
 
     problem = (x.dtype.name, int(transposed), *window, int(flat), int(aligned), outputs, depth, groups, positions)
@@ -228,7 +228,7 @@ def _windows_gradient(g: Any, x: Any, shape: tuple[int, ...], window: Any, group
         parts = now.empty((shares, *shape), statistics_dtype(x.dtype) if shares > 1 else x.dtype, index)
         sizes = (("ROWS", rows), ("COLUMNS", columns), ("INNER", inner))
         program = Handwritten("correlate_windows", (*flags, *sizes), warps, stages, True)
-        start(program, (blocks, groups, shares), (parts, g, x, positions, share, *numbers), index)
+        start(program, (blocks * groups, shares), (parts, g, x, positions, share, *numbers), index)
         return summed(parts, x.dtype)
 
     problem = (x.dtype.name, *window, aligned, outputs, width, groups, positions)
