@@ -7,7 +7,20 @@ import pytest
 from vast_arrays import few_programs, vast  # noqa: F401 - a fixture
 
 from tenfold.cuda import interpreter, runtime
-from tenfold.cuda.kernels import all_pairs, conv, grouped_products, joining, scaled_products, soft_targets, sums
+from tenfold.cuda.kernels import (
+    all_pairs,
+    bags,
+    batch_norm,
+    conv,
+    distance,
+    group_norm,
+    grouped_products,
+    joining,
+    scaled_products,
+    scaling,
+    soft_targets,
+    sums,
+)
 from tenfold.cuda.kernels.handwritten import Handwritten, start
 from tenfold.nn import functional as F
 from tenfold.types.dtypes import BY_NAME
@@ -122,3 +135,34 @@ def test_gradients_of_losses_of_many_classes():
     saved = np.array([0.0, np.log(shape[1]), 1.0], np.float32).reshape(3, 1)
     out = soft_targets.fused_soft_cross_entropy_grad(np.ones((), np.float32), x, target, None, 0.0, "sum", saved)
     assert np.allclose(out[0, -5:], 1 / shape[1] - ONE)
+
+
+HALF = np.float16
+MANY = 2**31 + 4  # rows of one number, or elements
+
+
+def rows(width, count=MANY):
+    return vast((count, width), HALF)
+
+
+SIZES_FOR_BODIES = {
+    "pairs of rows": lambda: distance.fused_row_pairs(rows(2), rows(2), "cosine", 1e-8, 2.0),
+    "distances": lambda: all_pairs.fused_distances(vast((MANY, 1, 1), HALF), vast((MANY, 1, 1), HALF), 2.0, False),
+    "squares": lambda: all_pairs.fused_distances(vast((MANY, 1, 1)), vast((MANY, 1, 1)), 2.0, True),
+    "bags": lambda: bags.fused_bags(
+        rows(1, 2), np.zeros(3, int), vast((MANY,), np.int32), None, "sum", MANY, -1, False, False, False
+    ),
+    "planes": lambda: group_norm.fused_group_norm(rows(1, MANY), 1, None, None, 1e-5),
+    "normalized rows": lambda: scaling.fused_scaled_rows(rows(1), 2.0, "scale", 1e-12),
+    "a normalized row": lambda: scaling.fused_scaled_rows(rows(2**31 - 5, 1), 2.0, "scale", 1e-12),
+    "a channel": lambda: conv.convolution_weight_grad(
+        rows(2**31 - 5, 1)[None], rows(2**31 - 5, 1)[None], (1, 1, 1), (1,), (0,), (1,), False, (0,), 1
+    ),
+    "a normalized channel": lambda: batch_norm._served(rows(2**31 - 5, 1)[None]) or NotImplemented,
+}
+
+
+@pytest.mark.parametrize("name", SIZES_FOR_BODIES)
+def test_sizes_at_which_32_bits_end_are_left_to_the_bodies(name, monkeypatch):
+    monkeypatch.setattr(interpreter.InterpretedRuntime, "launch_grid", lambda self, kernel, *given: pytest.fail(kernel.name))
+    assert SIZES_FOR_BODIES[name]() is NotImplemented
