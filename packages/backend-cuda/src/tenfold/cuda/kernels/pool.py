@@ -108,7 +108,7 @@ def _taps(inputs: Any, outputs: Any) -> tuple[tuple[str, int], ...]:
     A window that begins at i a / b begins with any multiple of gcd(a, b) below b as the rest; the last one's is the longest.
 
     >>> _taps((10,), (4,))[1:]
-    (('TAPS_D', 1), ('TAPS_H', 1), ('TAPS_W', 4))
+    (('TAPS_D', 1), ('TAPS_H', 1), ('TAPS_W', 3))
     """
     taps = [-(-(a + b - gcd(a, b)) // b) for a, b in zip(inputs, outputs)]
     wide = any((a + 1) * (b + 1) >= 2**31 for a, b in zip(inputs, outputs))
