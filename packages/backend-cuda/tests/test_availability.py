@@ -10,7 +10,7 @@ import pytest
 
 import tenfold
 from tenfold import cuda
-from tenfold.cuda import availability
+from tenfold.cuda import availability, compilation
 
 
 class RuntimeFailure(RuntimeError):
@@ -21,7 +21,7 @@ class RuntimeFailure(RuntimeError):
         self.status = status
 
 
-def stand_in(count, driver=13020):
+def stand_in(count, driver=13020, capabilities=((9, 0),) * 2):
     """A module `cupy` whose runtime counts devices in this way."""
 
     def get_device_count():
@@ -30,8 +30,10 @@ def stand_in(count, driver=13020):
         return count
 
     cuda_runtime = SimpleNamespace(
-        getDeviceCount=get_device_count, driverGetVersion=lambda: driver, runtimeGetVersion=lambda: 13020, getDevice=lambda: 0
-    )
+        getDeviceCount=get_device_count, driverGetVersion=lambda: driver, runtimeGetVersion=lambda: 13020, getDevice=lambda: 0,
+        deviceGetAttribute=lambda attribute, index: capabilities[index][attribute - 75],
+        getDeviceProperties=lambda index: {"name": b"GPU %d" % index},
+    )  # fmt: skip
     cuda = SimpleNamespace(runtime=cuda_runtime, alloc=None, memory=SimpleNamespace(PooledMemory=None))
     return SimpleNamespace(cuda=cuda, ndarray=type("ndarray", (), {}))
 
@@ -122,6 +124,33 @@ def test_devices_are_counted(cupy_is):
     assert cuda.is_available()
     assert cuda.device_count() == 2
     assert cuda.unavailable_reason() == ""
+
+
+def test_a_gpu_that_kernels_are_not_made_for_is_told_at_the_first_use(cupy_is):
+    cupy_is(stand_in(3, capabilities=((9, 0), (7, 5), (12, 0))))
+    assert cuda.is_available()
+    with pytest.warns(UserWarning, match=r"cuda:1 \(GPU 1\) has compute capability 7.5, .* supports 8.0 and above") as told:
+        assert cuda.device_count() == 3
+    assert len(told) == 1
+    assert "Tested: sm_80 sm_86 sm_89 sm_90 sm_100 sm_120" in str(told[0].message)
+    assert cuda.current_device() == 0  # once is enough
+
+
+@pytest.mark.parametrize(("capability", "words"), [(75, "7.5, and Triton"), (131, "13.1; kernels"), (86, "")])
+def test_a_kernel_that_does_not_compile_says_what_the_gpu_is(capability, words, monkeypatch):
+    triton = pytest.importorskip("triton")
+    from triton import compiler
+
+    def fail(*given, **options):
+        raise ValueError("the compiler's words")
+
+    kernel = SimpleNamespace(name="softmax", warps=4, arguments=lambda: (), constants=dict)
+    monkeypatch.setattr(compilation, "jitted", lambda kernel: SimpleNamespace(arg_names=()))
+    monkeypatch.setattr(compiler, "ASTSource", lambda *given: None)
+    monkeypatch.setattr(triton, "compile", fail)
+    with pytest.raises(RuntimeError if words else ValueError, match=f"softmax.*{words}" if words else "the compiler's") as told:
+        compilation.compile_for(capability, kernel, ())
+    assert not words or isinstance(told.value.__cause__, ValueError)
 
 
 def test_importing_the_package_and_its_plugin_imports_neither_triton_nor_cupy():

@@ -208,3 +208,18 @@ def test_compiling_in_a_process_that_interprets_is_refused():
         pytest.skip("this process compiles")
     with pytest.raises(RuntimeError, match="this process interprets kernels"):
         compilation.jitted(aot.variant("add", "float32").kernel)
+
+
+def test_why_a_driver_refused_a_launch_is_told_by_the_kernels_name(machine, monkeypatch):
+    cupy, driver = machine
+
+    def refuse(*given):
+        raise ValueError("CUDA_ERROR_INVALID_VALUE: invalid argument")
+
+    monkeypatch.setattr(driver, "launchKernel", refuse)
+    given = SIGNATURE, (array_at(1024), array_at(2048), 1.0, 16)
+    for grid in ((1, 65536), (1, 1, 65536), (2**31,)):
+        with pytest.raises(RuntimeError, match=f"leaky_relu.*a launch of {' x '.join(map(str, grid))} programs is larger"):
+            launch.launch_grid(cupy, KERNEL, *given, grid, 0)
+    with pytest.raises(ValueError, match="CUDA_ERROR_INVALID_VALUE"):  # what else the driver refuses is its own to tell
+        launch.launch_grid(cupy, KERNEL, *given, (2**31 - 1, 65535, 65535), 0)

@@ -37,6 +37,29 @@ for label, launched in kernels.items():
 """
 
 
+EVERYWHERE = """
+from tenfold.cuda import architectures, machine_code, resources
+wanted = {"tril bf16", "attend bf16 64", "convolution bf16 channels last", "grouped rows 64 bf16"}
+for label, kernel, signature in (*resources.kernels(), *resources.products()):
+    if label in wanted:
+        launched = machine_code.Launched(kernel, signature, tuple(i for i, kind in enumerate(signature) if kind[0] == "*"), ())
+        for capability in set(architectures.TESTED) - set(resources.CAPABILITIES):
+            found = launched.facts(capability)
+            print(capability, found.resident(capability), found.spilled, "matrix" if found.matrix else label)
+"""
+
+
+@pytest.mark.timeout(300)
+def test_kernels_compile_for_every_gpu_that_is_told_to_be_tested():
+    ran = subprocess.run(
+        [sys.executable, "-W", "ignore", "-c", EVERYWHERE], capture_output=True, text=True, timeout=280, env=AHEAD, check=True
+    )
+    found = [line.split(maxsplit=3) for line in ran.stdout.splitlines()]
+    assert sorted({row[0] for row in found}) == ["100", "120", "86", "89"]
+    assert len(found) == 16
+    assert all(int(resident) >= 4 for _, resident, *_ in found), ran.stdout
+
+
 @pytest.mark.timeout(300)
 def test_hot_kernels_read_wide_words_and_use_matrix_units():
     ran = subprocess.run(

@@ -11,7 +11,7 @@ from tenfold import cuda
 def test_initialization_and_architectures():
     cuda.init()
     assert cuda.is_initialized()
-    assert cuda.get_arch_list() == ["sm_80", "sm_90"]
+    assert cuda.get_arch_list() == ["sm_80", "sm_86", "sm_89", "sm_90", "sm_100", "sm_120"]
     assert cuda.get_gencode_flags().startswith("-gencode compute=compute_80,code=sm_80")
     cuda.ipc_collect()
     assert not cuda.can_device_access_peer(0, 0)

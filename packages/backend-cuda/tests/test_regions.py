@@ -118,6 +118,9 @@ def test_pools_of_adaptive_windows_and_of_integers():
     x[0, 0, 2, 3] = float("nan")
     for sizes in ((3, 2), (1, 1), (9, 4)):
         compare(lambda x, s=sizes: F.adaptive_max_pool2d(x, s, return_indices=True), x, kernels=["largest_of_adaptive_windows"])
+    long = drawn((1, 1, 70_001))  # places times sizes do not fit into 32 bits
+    compare(lambda x: F.adaptive_max_pool1d(x, 50_000, return_indices=True), long, kernels=["largest_of_adaptive_windows"])
+    compare(lambda x: F.adaptive_avg_pool1d(x, 50_000), long, kernels=["adaptive_means"])
     for dtype in (tenfold.int64, tenfold.uint8):
         whole = (x.nan_to_num() * 40).abs().to(dtype)
         compare(lambda x: F.max_pool2d(x, 3, 2, 1, return_indices=True), whole, kernels=["largest_of_windows"])

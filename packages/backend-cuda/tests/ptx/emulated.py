@@ -25,11 +25,11 @@ from ptx.spans import MemoryFault, Spans
 from ptx.translation import Program
 from tenfold.cpu.backend import address, owner_of
 from tenfold.cuda import interpreter, runtime
+from tenfold.cuda.grids import MOST as MOST_BLOCKS
 from tenfold.cuda.kernels.generation import BLOCK
 from tenfold.cuda.launch import FORMATS, divisible_by_16
 
 MOST_LANES = 1 << 15  # that run at once
-MOST_BLOCKS = 2**31 - 1, 65535, 65535  # of a grid
 MOST_BYTES = 1 << 28  # of registers, if all of them differ from lane to lane
 SHARED = {80: 163 << 10, 90: 227 << 10}  # bytes of shared memory that a block may ask for, by compute capability
 

@@ -10,6 +10,8 @@ import warnings
 from collections.abc import Iterable
 from typing import Any
 
+from tenfold.cuda.architectures import needed
+
 # Contracting a * b + c is what CUDA's own compilers do; Triton's default changes between versions, so it is given. They also
 # keep subnormal numbers, which Triton has libdevice take for 0: x / 1e-40 would be x / 0. Attention's weights below 1e-38 are
 # nothing beside its largest of 1, and its time is that of exponentials, which take three instructions more to be exact there.
@@ -64,4 +66,10 @@ def compile_for(capability: int, kernel: Any, signature: tuple[str, ...], divisi
     with warnings.catch_warnings():
         # Triton 3.7 makes syntax trees of which Python 3.13 says that 3.15 will refuse them.
         warnings.simplefilter("ignore", DeprecationWarning)
-        return triton.compile(source, target=GPUTarget("cuda", capability, 32), options=options_of(kernel))
+        try:
+            return triton.compile(source, target=GPUTarget("cuda", capability, 32), options=options_of(kernel))
+        except Exception as error:
+            told = needed(capability)
+            if told:
+                raise RuntimeError(f"{kernel.name} cannot be compiled for this GPU, which has {told}") from error
+            raise

@@ -13,9 +13,8 @@ from typing import Any
 import numpy as np
 
 from tenfold.cuda import runtime
+from tenfold.cuda.architectures import MAJOR, MINOR
 
-# CUdevice_attribute values, from the CUDA driver's documentation.
-CAPABILITY_MAJOR, CAPABILITY_MINOR = 75, 76
 # From this version on Triton asks PyTorch only where that is loaded, and hiding it breaks the first look at an argument.
 LOOKS_FOR_LOADED_TORCH = (3, 8)
 
@@ -61,8 +60,8 @@ def make_driver(cupy: Any) -> Any:
             self.set_current_device = cuda.setDevice
             self.get_current_stream = lambda device: cupy.cuda.get_current_stream().ptr
             self.get_device_capability = lambda device: (
-                cuda.deviceGetAttribute(CAPABILITY_MAJOR, device),
-                cuda.deviceGetAttribute(CAPABILITY_MINOR, device),
+                cuda.deviceGetAttribute(MAJOR, device),
+                cuda.deviceGetAttribute(MINOR, device),
             )
 
         @staticmethod

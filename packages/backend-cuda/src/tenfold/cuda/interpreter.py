@@ -21,7 +21,7 @@ import numpy as np
 
 from tenfold.cpu import erf as error_functions
 from tenfold.cpu.backend import address, bytes_of, extent, owner_of
-from tenfold.cuda import exhaustion, interpreted_folds, runtime
+from tenfold.cuda import exhaustion, grids, interpreted_folds, runtime
 from tenfold.dispatch.devices import OutOfMemoryError
 
 BFLOAT16 = np.dtype(ml_dtypes.bfloat16)
@@ -111,6 +111,8 @@ class InterpretedRuntime:
     def launch_grid(
         self, kernel: Any, signature: tuple[str, ...], arguments: Sequence[Any], grid: tuple[int, ...], index: int
     ) -> None:
+        if grids.too_large(grid):
+            raise grids.refusal(kernel.name, grid)
         values = {name: _argument(kind, x) for name, kind, x in zip(kernel.arguments(), signature, arguments)}
         with _whole_launch():
             interpreted(kernel)[grid](**values, **kernel.constants())

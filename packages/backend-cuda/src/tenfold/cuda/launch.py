@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from tenfold.cuda.compilation import compile_for
+from tenfold.cuda.grids import refusal, too_large
 from tenfold.cuda.kernels.argument_types import Word, described
 from tenfold.cuda.kernels.generation import BLOCK
 from tenfold.cuda.recordings import RECORDINGS, Go, Origin, Step, started
@@ -35,7 +36,8 @@ class Loaded:
         module = cupy.cuda.Module()
         module.load(compiled.asm["cubin"])
         self.module = module  # keeps the code loaded
-        self.function = module.get_function(compiled.metadata.name)
+        self.name = str(compiled.metadata.name)
+        self.function = module.get_function(self.name)
         self.pointer = self.function.ptr
         self.shared = int(compiled.metadata.shared)
         self.threads = 32 * int(compiled.metadata.num_warps)
@@ -57,7 +59,12 @@ class Loaded:
         buffer, table = self.buffers()
         self.packing.pack_into(buffer, 0, *values, 0, 0)
         x, y, z = (*grid, 1, 1)[:3]
-        self.start(self.pointer, x, y, z, self.threads, 1, 1, self.shared, self.stream().ptr, table, 0)
+        try:
+            self.start(self.pointer, x, y, z, self.threads, 1, 1, self.shared, self.stream().ptr, table, 0)
+        except Exception:
+            if too_large(grid):  # looked at after the driver has refused, so that other launches need not wait for it
+                raise refusal(self.name, grid) from None
+            raise
 
     def buffers(self) -> tuple[Any, int]:
         """(this thread's buffer of arguments, the address of the table of their addresses)."""

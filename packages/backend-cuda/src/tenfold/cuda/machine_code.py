@@ -23,11 +23,15 @@ from typing import Any, NamedTuple
 
 from tenfold.cuda.compilation import compile_for
 
-REGISTERS, WARPS, PROGRAMS = 65536, 64, 32  # of a multiprocessor, at most
-SHARED = {80: 164 << 10, 90: 228 << 10}  # bytes of a multiprocessor
+REGISTERS = 65536  # of a multiprocessor
+# By compute capability, of a multiprocessor: groups of 32 threads, programs, bytes of shared memory.
+WARPS = {80: 64, 86: 48, 89: 48, 90: 64, 100: 64, 120: 48}
+PROGRAMS = {80: 32, 86: 16, 89: 24, 90: 32, 100: 32, 120: 24}
+SHARED = {80: 164 << 10, 86: 100 << 10, 89: 100 << 10, 90: 228 << 10, 100: 228 << 10, 120: 100 << 10}
 RESERVED = 1024  # bytes of shared memory that a program needs besides its own
-MULTIPROCESSORS = {80: 108, 90: 132}
-BYTES_PER_US = {80: 1.94e6, 90: 3.35e6}  # of an A100 with 80 GB, and of an H100
+# Of an A100 with 80 GB, an RTX 3090, an RTX 4090, an H100, a B200 and an RTX 5090.
+MULTIPROCESSORS = {80: 108, 86: 82, 89: 128, 90: 132, 100: 148, 120: 170}
+BYTES_PER_US = {80: 1.94e6, 86: 0.936e6, 89: 1.008e6, 90: 3.35e6, 100: 8e6, 120: 1.792e6}
 WIDTHS = {"128": 16, "64": 8, "U16": 2, "S16": 2, "U8": 1, "S8": 1}
 INSTRUCTION = re.compile(r"/\*[0-9a-f]{4,}\*/\s+(?:@!?U?P\d+ )?([A-Z][A-Za-z0-9_.]*)\s*([^;]*);")
 MATRIX = re.compile(r"(HGMMA|QGMMA|IGMMA|HMMA|IMMA|DMMA)\.([0-9x]+)")
@@ -54,7 +58,7 @@ class Facts(NamedTuple):
         warps = self.threads // 32
         of_registers = REGISTERS // (-(-self.registers * 32 // 256) * 256) // warps
         of_shared = SHARED[capability] // (self.shared + RESERVED)
-        return warps * min(of_registers, of_shared, WARPS // warps, PROGRAMS)
+        return warps * min(of_registers, of_shared, WARPS[capability] // warps, PROGRAMS[capability])
 
 
 def tool(name: str) -> Path:

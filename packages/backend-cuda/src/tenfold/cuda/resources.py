@@ -109,7 +109,7 @@ def planes(kind: str) -> Iterator[tuple[str, Handwritten, tuple[str, ...]]]:
     yield f"max pool {kind}", largest, (p, "*i64", p, *[i] * 13)
     means = Handwritten("means_of_windows", (("GRADIENT", 0), ("PADS", 1), *fixed, *shape), 4, by_address=True)
     yield f"average pool {kind}", means, (p, p, *[i] * 14)
-    taps = (("TAPS_D", 1), ("TAPS_H", 7), ("TAPS_W", 7), ("BLOCK", POOLED))
+    taps = (("WIDE", 0), ("TAPS_D", 1), ("TAPS_H", 7), ("TAPS_W", 7), ("BLOCK", POOLED))
     adaptive = Handwritten("adaptive_means", (("GRADIENT", 0), *fixed, *taps), 4, by_address=True)
     yield f"adaptive average pool {kind}", adaptive, (p, p, *[i] * 13)
     spots = (*fixed, ("TAPS_D", 1), ("TAPS_H", 2), ("TAPS_W", 2), ("TWO", 1), ("BLOCK", POOLED))

@@ -45,7 +45,7 @@ def lists(kind: str) -> Iterator[Row]:
     yield f"bags max gradient {kind}", largest, (s, p, table, i, i)
     bags = Handwritten("bag_factors_gradient", (("OFFSETS", 1), ("ENDS", 0), double, *bag_tile(1024, 32 * 1024, 128)))
     yield f"bags factors gradient {kind}", bags, (p, p, p, table, table, *[i] * 6)
-    pooled = (double, ("LAST", 1), ("TAPS_D", 1), ("TAPS_H", 7), ("TAPS_W", 7), ("BLOCK", POOLED))
+    pooled = (double, ("LAST", 1), ("WIDE", 0), ("TAPS_D", 1), ("TAPS_H", 7), ("TAPS_W", 7), ("BLOCK", POOLED))
     adaptive = Handwritten("largest_of_adaptive_windows", pooled, 4, by_address=True)
     yield f"adaptive max pool {kind}", adaptive, (p, table, p, *[i] * 13)
     spread = Handwritten("spread_largest", (double, ("BLOCK", POOLED)), by_address=True)

@@ -14,7 +14,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from tenfold.cuda import availability, exhaustion, reports, staging, waits
+from tenfold.cuda import architectures, availability, exhaustion, reports, staging, waits
 from tenfold.cuda.capturing import refuse
 from tenfold.cuda.recordings import RECORDINGS, Go, Origin, Step, spoil, started, taken
 from tenfold.dispatch.devices import MissingDevice
@@ -338,6 +338,7 @@ def current() -> Any:
         if not count:
             raise MissingDevice(f"device 'cuda' is not available: {reason}")
         runtime = _state["runtime"] = CupyRuntime(availability.load_cupy()[0])
+        architectures.warn_of_old(runtime.module)
     return runtime
 
 

@@ -6,11 +6,9 @@ from collections.abc import Iterable
 from typing import Any
 
 from tenfold.cuda import runtime, seeding
+from tenfold.cuda.architectures import TESTED
 from tenfold.cuda.devices import device_count, get_device_capability, index_of, is_available
 from tenfold.tensor.tensor import Tensor
-
-# The compute capabilities that the package's kernels are compiled for in its tests; any other is compiled for at first use.
-ARCHITECTURES = ("sm_80", "sm_90")
 
 
 def init() -> None:
@@ -27,8 +25,11 @@ def is_initialized() -> bool:
 
 
 def get_arch_list() -> list[str]:
-    """The architectures that kernels are tested to compile for, where there is a device; [] where there is none."""
-    return list(ARCHITECTURES) if is_available() else []
+    """The architectures that kernels are tested to compile for, where there is a device; [] where there is none.
+
+    Kernels are compiled at their first use, for the GPU that is there, also for another architecture that Triton knows.
+    """
+    return [f"sm_{capability}" for capability in TESTED] if is_available() else []
 
 
 def get_gencode_flags() -> str:

@@ -42,7 +42,9 @@ def _sizes(x1: Any, x2: Any) -> tuple[int, int, int, int] | None:
     if other.dtype != x1.dtype or other.ndim != x1.ndim or not other.size or other.shape[:-2] != x1.shape[:-2]:
         return None
     batches, P, R, M = prod(x1.shape[:-2]), x1.shape[-2], other.shape[-2], x1.shape[-1]
-    return None if other.shape[-1] != M or batches * P * R > MOST * TILE or max(P, R, M) > MOST else (batches, P, R, M)
+    if other.shape[-1] != M or batches * P * R > MOST * TILE or max(batches * P, batches * R, M) > MOST:
+        return None
+    return batches, P, R, M
 
 
 @kernel(op.fused_distances, device="cuda", plays=switches, recycles=True)
@@ -113,7 +115,7 @@ def fused_distances_grad(grad: Any, x1: Any, x2: Any, result: Any, p: float, pro
     a = contiguous(x1)
     steps = (*_steps(g, own), *_steps(r, own))
     given = (to, g, a, a if own else contiguous(x2), r, P, R, M, down, *steps, _exponent(p))
-    start(found, (batches * down, -(-M // constants["BLOCK"])), given, index)
+    start(found, (batches * down * -(-M // constants["BLOCK"]),), given, index)
     return to
 
 

@@ -27,8 +27,8 @@ def tile(count: int, length: int, width: int, size: int = TILE) -> tuple[tuple[s
     return ("BAGS", max(1, min(size // (block * rows), power(count, 1, size)))), ("ROWS", rows), ("BLOCK", block)
 
 
-def _served(width: int, input: Any, offsets: Any, *floats: Any) -> bool:
-    if not width or not input.size or input.size > MOST or width > 65535 * WIDEST:
+def _served(count: int, width: int, input: Any, offsets: Any, *floats: Any) -> bool:
+    if not width or not 0 < input.size <= MOST or width > 65535 * WIDEST or count > MOST:
         return False
     return all(x is None or x.dtype in at.INTEGERS for x in (input, offsets)) and all(
         x is None or x.dtype in FLOATS for x in floats
@@ -62,7 +62,7 @@ def fused_bags(
     weight: Any, input: Any, offsets: Any, factors: Any, mode: str, count: int, padding_idx: int, ends: bool, scale_by_freq: bool,
     sparse: bool,
 ) -> Any:  # fmt: skip
-    if not weight.size or count < 1 or not _served(weight.shape[1], input, offsets, weight, factors):
+    if not weight.size or count < 1 or not _served(count, weight.shape[1], input, offsets, weight, factors):
         return NotImplemented
     now, (table, width) = runtime.current(), weight.shape
     index = now.index_of(weight)
@@ -85,7 +85,7 @@ def fused_bags_grad(
     grad: Any, weight_rows: int, input: Any, offsets: Any, factors: Any, sizes: Any, places: Any, mode: str, count: int,
     padding_idx: int, ends: bool, scale_by_freq: bool,
 ) -> Any:  # fmt: skip
-    if are_deterministic_algorithms_enabled() or not _served(grad.shape[1], input, offsets, grad, factors):
+    if are_deterministic_algorithms_enabled() or not _served(count, grad.shape[1], input, offsets, grad, factors):
         return NotImplemented
     if scale_by_freq and ends:  # indices behind the last bag do not count
         return NotImplemented
@@ -117,7 +117,7 @@ def _frequencies(i: Any, rows: int, index: int) -> Any:
 
 @kernel(op.fused_bags_factors_grad, device="cuda")
 def fused_bags_factors_grad(grad: Any, weight: Any, input: Any, offsets: Any, count: int, padding_idx: int, ends: bool) -> Any:
-    if not _served(weight.shape[1], input, offsets, grad, weight):
+    if not _served(count, weight.shape[1], input, offsets, grad, weight):
         return NotImplemented
     now, (table, width) = runtime.current(), weight.shape
     index = now.index_of(weight)

@@ -15,6 +15,7 @@ from tenfold.dispatch.operators import op
 
 PROGRAMS = 512  # that a pass is shared out to, so that all of a GPU takes part
 MOST_SHARES = 64
+MOST = 2**31 - 2**17  # elements; the last share's positions may end behind the others
 
 
 class Tiles(NamedTuple):
@@ -47,7 +48,7 @@ def _tiles(x: Any) -> Tiles:
 
 
 def _served(x: Any, *vectors: Any) -> bool:
-    if x.dtype not in FLOATS or not 0 < x.size < 2**31 or x.ndim < 2:
+    if x.dtype not in FLOATS or not 0 < x.size <= MOST or x.ndim < 2:
         return False
     return all(v is None or v.dtype in FLOATS for v in vectors)
 

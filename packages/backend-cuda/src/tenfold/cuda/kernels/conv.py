@@ -21,6 +21,7 @@ from tenfold.cuda.precision import convolution_precision, switches
 from tenfold.cuda.runtime import xp
 from tenfold.dispatch.operators import op
 
+MOST = 2**31 - 2**17  # elements; the last share's positions may end behind the others
 FEW = 16  # channels below which the sum runs over channels and taps at once
 TILES = (
     (128, 128, 32, 8, 3),
@@ -52,7 +53,7 @@ def _served(*arrays: Any) -> bool:
     first = arrays[0]
     if first.dtype not in FLOATS:
         return False
-    return all(a is None or (a.dtype == first.dtype and 0 < a.size < 2**31 and a.ndim <= 5) for a in arrays)
+    return all(a is None or (a.dtype == first.dtype and 0 < a.size <= MOST and a.ndim <= 5) for a in arrays)
 
 
 def sixteenths(*planes: Planes) -> bool:
@@ -104,7 +105,7 @@ def correlated(x: Any, weight: Any, bias: Any, shape: tuple[int, ...], window: A
     def run(tile: tuple[int, ...]) -> None:
         rows, columns, inner, warps, stages = tile
         sizes = (("ROWS", rows), ("COLUMNS", columns), ("INNER", inner))
-        grid = (-(-positions // rows) * prod(apart), -(-outputs // columns), groups)
+        grid = (-(-positions // rows) * prod(apart) * -(-outputs // columns) * groups,)
         start(Handwritten("correlate", (*constants, *sizes), warps, stages, True), grid, arguments, index)
 
     problem = (x.dtype.name, int(transposed), *window, int(flat), int(aligned), outputs, depth, groups, positions)
@@ -143,7 +144,7 @@ def convolution(
     if input.ndim != weight.ndim or not (nothing or _served(input, weight, bias)):
         return NotImplemented
     geometry = op.convolution.shape_rule(input, weight, bias, stride, padding, dilation, transposed, output_padding, groups)
-    if 0 in geometry.shape or prod(geometry.shape) >= 2**31:
+    if 0 in geometry.shape or prod(geometry.shape) > MOST:
         return NotImplemented
     if nothing:
         return _of_no_channels(input, bias, tuple(geometry.shape))
@@ -166,7 +167,7 @@ def convolution_input_grad(
     output_padding: Any,
     groups: int,
 ) -> Any:
-    if grad.ndim != weight.ndim or not _served(grad, weight) or 0 in input_shape or prod(input_shape) >= 2**31:
+    if grad.ndim != weight.ndim or not _served(grad, weight) or 0 in input_shape or prod(input_shape) > MOST:
         return NotImplemented
     window, last = window_constants(weight.shape[2:], stride, padding, dilation), _last(grad, weight)
     by_cudnn = cudnn_conv.correlated(grad, weight, None, tuple(input_shape), (stride, padding, dilation), not transposed, last)
@@ -228,7 +229,7 @@ def _windows_gradient(g: Any, x: Any, shape: tuple[int, ...], window: Any, group
         parts = now.empty((shares, *shape), statistics_dtype(x.dtype) if shares > 1 else x.dtype, index)
         sizes = (("ROWS", rows), ("COLUMNS", columns), ("INNER", inner))
         program = Handwritten("correlate_windows", (*flags, *sizes), warps, stages, True)
-        start(program, (blocks, groups, shares), (parts, g, x, positions, share, *numbers), index)
+        start(program, (blocks * groups, shares), (parts, g, x, positions, share, *numbers), index)
         return summed(parts, x.dtype)
 
     problem = (x.dtype.name, *window, aligned, outputs, width, groups, positions)

@@ -20,9 +20,9 @@ KINDS = {"distance": 0, "cosine": 1, "smooth": 2}
 
 def _served(a: Any, b: Any) -> bool:
     """Rows of one number go through the body: their length is its magnitude, whose square may overflow."""
-    return (
-        a.dtype in FLOATS and a.dtype == b.dtype and a.shape == b.shape and a.ndim > 0 and 1 < a.shape[-1] <= MOST and a.size > 0
-    )
+    if a.dtype not in FLOATS or a.dtype != b.dtype or a.shape != b.shape or not a.ndim or not a.size:
+        return False
+    return 1 < a.shape[-1] <= MOST and a.size // a.shape[-1] <= MOST
 
 
 def _program(name: str, kind: str, p: float, dtype: Any, width: int, rows: int) -> tuple[Handwritten, int, int]:

@@ -14,11 +14,11 @@ from tenfold.dispatch.operators import op
 PROGRAMS = 1024  # that a pass is shared out to
 MOST_SHARES = 64
 BLOCK = 1024
-MOST = 2**30  # elements of a sample
+MOST = 2**30  # elements of a sample, and planes
 
 
 def _served(x: Any, *vectors: Any) -> bool:
-    if x.dtype not in FLOATS or x.ndim < 2 or not x.size or x.size // x.shape[0] > MOST:
+    if x.dtype not in FLOATS or x.ndim < 2 or not x.size or x.size // x.shape[0] > MOST or prod(x.shape[:2]) > MOST:
         return False
     return all(v is None or (v.dtype in FLOATS and v.size) for v in vectors)
 

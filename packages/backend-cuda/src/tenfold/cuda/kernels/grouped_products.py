@@ -92,7 +92,7 @@ def _rows(out: Any, a: Any, b: Any, offs: Any, scales: tuple[Any, Any] | None, i
     steps = (*steps_of(a), *steps_of(b), *steps_of(out))
     flags = {**units, "ALIGNED": aligned((K, N), steps), "EIGHT": int(scales is not None), "GROUPS": 1 << G.bit_length()}
     found = program("grouped_rows", shape, _precision(a.dtype), **flags)
-    grid = (M // shape[0] + G + 1, -(-N // shape[1]))
+    grid = ((M // shape[0] + G + 1) * -(-N // shape[1]),)
     start(found, grid, (out, a, b, offs, *(scales or (out, out)), G, M, K, N, *steps), index)
 
 
@@ -107,5 +107,5 @@ def _sums(out: Any, a: Any, b: Any, offs: Any, scales: tuple[Any, Any] | None, i
         "EIGHT": int(scales is not None),
     }
     found = program("grouped_sums", shape, _precision(a.dtype), **flags)
-    grid = (-(-M // shape[0]), -(-N // shape[1]), G)
+    grid = (-(-M // shape[0]) * -(-N // shape[1]), G)
     start(found, grid, (out, a, b, offs, *(scales or (out, out)), M, K, N, *steps), index)

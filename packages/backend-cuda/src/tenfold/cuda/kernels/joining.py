@@ -21,6 +21,7 @@ from tenfold.types.memory_format import contiguous_format, preserve_format, sugg
 
 PARTS = 8  # arrays of a launch
 TILE = 2048  # elements of a program
+FAR = 2**31 - TILE  # rows or columns of a triangle beyond which its places, and sums of both, have 64 bits
 NEVER = 2**31  # the program at which a part begins that there is not
 ROLLED, BLOCK = 5, 512  # dimensions of the kernel that rolls them, and elements of a program
 MOST = 65535  # programs of a grid's second dimension
@@ -154,15 +155,15 @@ def _triangle(input: Any, diagonal: int, lower: bool, out: Any = None) -> Any:
         batch = rows * columns * item
     *_, row, column = (s // item for s in input.strides)
     apart = column != 1 and columns > 1
-    unit = 1 if apart else gcd(16 // item, columns, row, batch // item)
+    unit = 1 if apart or columns > FAR else gcd(16 // item, columns, row, batch // item)
     diagonal = max(-rows, min(diagonal, columns))  # beyond which nothing changes
     block = min(1 << (columns - 1).bit_length(), 256)
     several = max(1, min(TILE // block, 1 << (rows - 1).bit_length()))
     tiles = -(-rows // several)
     numbers = (tiles, rows, columns // unit, batch // (item * unit), row // unit, column, diagonal)
     fixed = (("LOWER", int(lower)), ("APART", int(apart)), ("UNIT", unit), ("ROWS", several), ("BLOCK", block))
-    grid = (tiles * many, -(-columns // block))
-    signature = (WORDS[item],) * 2 + tuple("i64" if abs(x) >= 2**31 else "i32" for x in numbers)
+    grid = (tiles * many * -(-columns // block),)
+    signature = (WORDS[item],) * 2 + tuple("i64" if abs(x) > FAR else "i32" for x in numbers)
     program = Handwritten("triangle", fixed, 4, by_address=True)
     now.launch_grid(program, signature, (out, input, *numbers), grid, now.index_of(out))
     return out

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from math import prod
+from math import gcd, prod
 from typing import Any
 
 import numpy as np
@@ -103,9 +103,16 @@ def _nothing(input: Any, output_size: Any, dtype: Any) -> Any:
 
 
 def _taps(inputs: Any, outputs: Any) -> tuple[tuple[str, int], ...]:
-    """The most elements of an adaptive window along each dimension."""
-    taps = [max(-(-(i + 1) * a // b) - i * a // b for i in range(b)) for a, b in zip(inputs, outputs)]
-    return tuple(zip(("TAPS_D", "TAPS_H", "TAPS_W"), (*(1,) * (3 - len(taps)), *taps)))
+    """The most elements of an adaptive window along each dimension, and whether places times sizes take 64 bits.
+
+    A window that begins at i a / b begins with any multiple of gcd(a, b) below b as the rest; the last one's is the longest.
+
+    >>> _taps((10,), (4,))[1:]
+    (('TAPS_D', 1), ('TAPS_H', 1), ('TAPS_W', 3))
+    """
+    taps = [-(-(a + b - gcd(a, b)) // b) for a, b in zip(inputs, outputs)]
+    wide = any((a + 1) * (b + 1) >= 2**31 for a, b in zip(inputs, outputs))
+    return ("WIDE", int(wide)), *zip(("TAPS_D", "TAPS_H", "TAPS_W"), (*(1,) * (3 - len(taps)), *taps))
 
 
 @kernel(op.adaptive_max_pool, device="cuda", plays=True)

@@ -57,9 +57,8 @@ def _scaled_mm_v2(
     )  # fmt: skip
     rows, columns = dict(found.fixed)["ROWS"], dict(found.fixed)["COLUMNS"]
     bias = out if bias is None else contiguous(bias)
-    start(
-        found, (-(-M // rows), -(-N // columns)), (out, a, b, scale_a[0], scale_b[0], bias, M, K, N, *steps, *of_a, *of_b), index
-    )
+    grid = (-(-M // rows) * -(-N // columns),)
+    start(found, grid, (out, a, b, scale_a[0], scale_b[0], bias, M, K, N, *steps, *of_a, *of_b), index)
     return out
 
 

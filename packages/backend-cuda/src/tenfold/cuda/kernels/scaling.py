@@ -34,7 +34,7 @@ def program(name: str, kind: str, p: float, rows: int, width: int, strided: bool
 
 
 def _served(x: Any, p: float) -> bool:
-    return x.dtype in FLOATS and x.ndim > 0 and x.size > 0 and p > 0 and x.size <= MOST * x.shape[-1]
+    return x.dtype in FLOATS and x.ndim > 0 and x.size > 0 and p > 0 and max(x.size // x.shape[-1], x.shape[-1]) <= MOST
 
 
 def _inner(x: Any) -> int:

@@ -75,6 +75,6 @@ def fused_soft_cross_entropy_grad(
     x, g = contiguous(classes_last(input)), contiguous(grad)
     out = now.empty(x.shape, x.dtype, index)
     given = g, x, contiguous(classes_last(target)), x if weight is None else contiguous(weight), contiguous(saved)
-    grid = (-(-rows // each), -(-width // columns))
-    start(found, grid, (out, *given, rows, width, int(g.size > 1), float(label_smoothing)), index)
+    grid = -(-rows // each) * -(-width // columns)
+    start(found, (grid,), (out, *given, rows, width, int(g.size > 1), float(label_smoothing)), index)
     return out if input.ndim < 3 else out.transpose(0, input.ndim - 1, *range(1, input.ndim - 1))

@@ -150,7 +150,7 @@ def _multiplied(out: Any, rows: Any, order: Any, offsets: Any, columns: int, own
     several = max(1, min(256 // block, 1 << (segments - 1).bit_length()))
     numbers, factors = pairs(out, out.shape, out.strides), pairs(rows, rows.shape, rows.strides)
     found = Handwritten("segments_multiplied", (("OWN", int(own)), ("SEGMENTS", several), ("BLOCK", block)))
-    grid = (-(-segments // several), -(-columns // block))
+    grid = (-(-segments // several) * -(-columns // block),)
     start(found, grid, (numbers, factors, order, offsets, segments, columns), runtime.current().index_of(out))
 
 
@@ -169,7 +169,8 @@ def reduced(
     if block == 1:  # Triton's compiler, 3.6 and 3.7, refuses blocks of 32 by 1 by 1
         each = max(each, 2)
     several = max(1, min(TILE // (block * each * 4), 1 << (segments - 1).bit_length()))
-    double, unit = int(kind == F64), gcd(8, columns) if columns > 1 else 0
+    unit = 0 if columns == 1 else 1 if columns >= 2**31 else gcd(8, columns)  # 1: the kernel then counts in 64 bits
+    double = int(kind == F64)
     fixed = (("REDUCE", reduce), ("KIND", TYPE_OF[kind]), ("ORDERED", int(order is not None)), ("START", begin),
              ("DOUBLE", double), ("UNIT", unit), ("SEGMENTS", several), ("ROWS", each), ("BLOCK", block))  # fmt: skip
     empty = float("nan") if reduce == "mean" else NEUTRAL[reduce]
@@ -179,6 +180,6 @@ def reduced(
         limits = np.iinfo(np.int64 if kind == I64 else np.int32)
         whole = {"amax": int(limits.min), "amin": int(limits.max)}.get(reduce, int(neutral))
         numbers = (0, whole)
-    grid = (-(-segments // several), -(-columns // block))
+    grid = (-(-segments // several) * -(-columns // block),)
     given = (out, rows, offsets if order is None else order, offsets, segments, count, length, columns // max(unit, 1), *numbers)
     start(Handwritten("segments_reduced", fixed, 4), grid, given, runtime.current().index_of(out))

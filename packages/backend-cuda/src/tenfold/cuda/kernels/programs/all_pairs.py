@@ -12,6 +12,7 @@ import triton
 from triton import language as tl
 
 from tenfold.cuda.kernels.programs.library import math
+from tenfold.cuda.kernels.programs.tiles import tile_count, tile_of
 
 
 @triton.jit
@@ -77,9 +78,10 @@ def distances_gradient(
 ):  # fmt: skip
     """For a tile of a's rows: the sum over b's rows of what each distance gives."""
     wide: tl.constexpr = tl.float64 if DOUBLE else tl.float32
-    batch = tl.program_id(0) // down
-    i = tl.program_id(0) % down * ROWS + tl.arange(0, ROWS)
-    c = tl.program_id(1) * BLOCK + tl.arange(0, BLOCK)
+    column, row = tile_of(tile_count(width, BLOCK))
+    batch = row // down
+    i = row % down * ROWS + tl.arange(0, ROWS)
+    c = column * BLOCK + tl.arange(0, BLOCK)
     here = (i < rows)[:, None] & (c < width)[None, :]
     place = (batch.to(tl.int64) * rows + i)[:, None] * width + c[None, :]
     a = tl.load(a_ptr + place, here, other=0.0).to(wide)

@@ -18,6 +18,7 @@ import triton
 from triton import language as tl
 
 from tenfold.cuda.kernels.programs.hints import sixteens
+from tenfold.cuda.kernels.programs.tiles import tile_count, tile_of
 
 
 @triton.jit
@@ -39,7 +40,9 @@ def correlate(
     CD: tl.constexpr, CH: tl.constexpr, CW: tl.constexpr, ID: tl.constexpr, IH: tl.constexpr, IW: tl.constexpr,
     ROWS: tl.constexpr, COLUMNS: tl.constexpr, INNER: tl.constexpr,
 ):  # fmt: skip
-    """Correlation of planes with windows, or (TRANSPOSED) its transpose; program (positions, channels, group).
+    """Correlation of planes with windows, or (TRANSPOSED) its transpose.
+
+    Programs are tiles of positions, for each tile of channels, for each group.
 
     C are COMMON and I INVERSE of the three dimensions; `positions` are those of one rest where there are several.
 
@@ -50,9 +53,11 @@ def correlate(
     RESTS: tl.constexpr = SD * SH * SW if TRANSPOSED else 1
     TAPS: tl.constexpr = KD * KH * KW
     wide: tl.constexpr = tl.float64 if x_ptr.dtype.element_ty == tl.float64 else tl.float32
-    m = (tl.program_id(0) // RESTS) * ROWS + tl.arange(0, ROWS)
-    o = tl.program_id(1) * COLUMNS + tl.arange(0, COLUMNS)
-    group = tl.program_id(2)
+    block, column = tile_of(tile_count(positions, ROWS) * RESTS)
+    m = (block // RESTS) * ROWS + tl.arange(0, ROWS)
+    columns = tile_count(outputs, COLUMNS)
+    o = column % columns * COLUMNS + tl.arange(0, COLUMNS)
+    group = column // columns
     if ALIGNED:
         inputs, outputs = sixteens(inputs), sixteens(outputs)
         x_n, x_d, x_h, x_w = sixteens(x_n), sixteens(x_d), sixteens(x_h), sixteens(x_w)
@@ -69,7 +74,7 @@ def correlate(
     step_o = 1 if LAST else o_c
     inside = m < positions
     if RESTS > 1:
-        part = tl.program_id(0) % RESTS  # neighbours in memory are made at the same time
+        part = block % RESTS  # neighbours in memory are made at the same time
         d_rest = part // (SH * SW)
         h_rest = part // SW % SH
         w_rest = part % SW
@@ -151,7 +156,7 @@ def correlate_windows(
     SW: tl.constexpr, PD: tl.constexpr, PH: tl.constexpr, PW: tl.constexpr, DD: tl.constexpr, DH: tl.constexpr,
     DW: tl.constexpr, ROWS: tl.constexpr, COLUMNS: tl.constexpr, INNER: tl.constexpr,
 ):  # fmt: skip
-    """The windows' gradient: sums over `share` positions of g times what its window saw of x; program (tile, group, share)."""
+    """The windows' gradient: sums over `share` positions of g times what its window saw of x; program (tile and group, share)."""
     TAPS: tl.constexpr = KD * KH * KW
     wide: tl.constexpr = tl.float64 if x_ptr.dtype.element_ty == tl.float64 else tl.float32
     if ALIGNED:
@@ -161,11 +166,11 @@ def correlate_windows(
     if UNIT:
         g_c = 1
     columns = inputs * TAPS
-    across = (columns + COLUMNS - 1) // COLUMNS
-    o = (tl.program_id(0) // across) * ROWS + tl.arange(0, ROWS)
-    k = (tl.program_id(0) % across) * COLUMNS + tl.arange(0, COLUMNS)
-    group = tl.program_id(1)
-    first = tl.program_id(2) * share
+    across = tile_count(columns, COLUMNS)
+    block, group = tile_of(tile_count(outputs, ROWS) * across)
+    o = (block // across) * ROWS + tl.arange(0, ROWS)
+    k = (block % across) * COLUMNS + tl.arange(0, COLUMNS)
+    first = tl.program_id(1) * share
     c = k // TAPS
     tap = k % TAPS
     kd = tap // (KH * KW)
@@ -192,5 +197,5 @@ def correlate_windows(
         place = (x_ptr + n * x_n)[:, None] + (sd * x_d + sh * x_h + sw * x_w + c[None, :] * x_c)
         b = tl.load(place, seen & inside[:, None] & (k < columns)[None, :], other=0.0)
         total = tl.dot(a, b, total, input_precision=PRECISION, out_dtype=wide)
-    out = out_ptr + tl.program_id(2).to(tl.int64) * part + (group * outputs + o)[:, None].to(tl.int64) * columns + k[None, :]
+    out = out_ptr + tl.program_id(1).to(tl.int64) * part + (group * outputs + o)[:, None].to(tl.int64) * columns + k[None, :]
     tl.store(out, total.to(out_ptr.dtype.element_ty), (o < outputs)[:, None] & (k < columns)[None, :])

@@ -13,6 +13,7 @@ import triton
 from triton import language as tl
 
 from tenfold.cuda.kernels.programs.hints import sixteens
+from tenfold.cuda.kernels.programs.tiles import tile_count, tile_of
 
 FOUR = tl.constexpr(1)  # float8_e4m3fn, whose exponent is 8 less in float16's place; float8_e5m2 is the upper byte of a float16
 
@@ -43,7 +44,7 @@ def scaled_blocks(
 ):  # fmt: skip
     """out = the sum over blocks k of INNER columns of a @ b, times their scales at (m // A_HIGH, k) and (k, n // B_WIDE).
 
-    Program (tile of rows, tile of columns). UNIT, ALIGNED as in `grouped_rows`.
+    UNIT, ALIGNED as in `grouped_rows`.
     """
     if ALIGNED:
         inner, columns = sixteens(inner), sixteens(columns)
@@ -55,8 +56,9 @@ def scaled_blocks(
         a_k = 1
     if B_UNIT == 1:
         b_k = 1
-    m = tl.program_id(0) * ROWS + tl.arange(0, ROWS)
-    n = tl.program_id(1) * COLUMNS + tl.arange(0, COLUMNS)
+    row, column = tile_of(tile_count(rows, ROWS))
+    m = row * ROWS + tl.arange(0, ROWS)
+    n = column * COLUMNS + tl.arange(0, COLUMNS)
     a_rows = a_ptr + m.to(tl.int64)[:, None] * a_m
     b_columns = b_ptr + n.to(tl.int64)[None, :] * b_n
     total = tl.zeros([ROWS, COLUMNS], tl.float32)

@@ -13,6 +13,7 @@ from triton import language as tl
 
 from tenfold.cuda.kernels.programs.eight_bits import halves, undone
 from tenfold.cuda.kernels.programs.hints import sixteens
+from tenfold.cuda.kernels.programs.tiles import tile_count, tile_of
 
 
 @triton.jit
@@ -49,7 +50,7 @@ def grouped_rows(
     A_UNIT: tl.constexpr, B_UNIT: tl.constexpr, O_UNIT: tl.constexpr, ALIGNED: tl.constexpr, EIGHT: tl.constexpr,
     PRECISION: tl.constexpr, GROUPS: tl.constexpr, ROWS: tl.constexpr, COLUMNS: tl.constexpr, INNER: tl.constexpr,
 ):  # fmt: skip
-    """out[m] = a[m] @ b[the slice that m is in]; program (tile of rows, tile of columns).
+    """out[m] = a[m] @ b[the slice that m is in]; programs are as many tiles of rows as any slices need, for each tile of columns.
 
     UNIT says which neighbours are neighbours in memory: of a and b those that are summed over (1), or the result's (2); of out
     its columns (1) or its rows (2). ALIGNED: all else lies at multiples of 16 elements. EIGHT: elements are bytes of
@@ -60,9 +61,10 @@ def grouped_rows(
     a_k, a_m = steps(a_k, a_m, A_UNIT, ALIGNED)
     b_k, b_n = steps(b_k, b_n, B_UNIT, ALIGNED)
     o_n, o_m = steps(o_n, o_m, O_UNIT, ALIGNED)
-    group, first, last = slice_of(offs_ptr, tl.program_id(0), groups, size, ROWS, GROUPS)
+    row, column = tile_of(size // ROWS + groups + 1)
+    group, first, last = slice_of(offs_ptr, row, groups, size, ROWS, GROUPS)
     m = first + tl.arange(0, ROWS)
-    n = tl.program_id(1) * COLUMNS + tl.arange(0, COLUMNS)
+    n = column * COLUMNS + tl.arange(0, COLUMNS)
     a_rows = a_ptr + m.to(tl.int64)[:, None] * a_m
     b_columns = b_ptr + group.to(tl.int64) * b_g + n.to(tl.int64)[None, :] * b_n
     total = tl.zeros([ROWS, COLUMNS], tl.float32)
@@ -87,15 +89,16 @@ def grouped_sums(
     B_UNIT: tl.constexpr, ALIGNED: tl.constexpr, EIGHT: tl.constexpr, PRECISION: tl.constexpr, ROWS: tl.constexpr,
     COLUMNS: tl.constexpr, INNER: tl.constexpr,
 ):  # fmt: skip
-    """out[g] = a[:, slice g] @ b[slice g]; program (tile of rows, tile of columns, g). UNIT, ALIGNED, EIGHT as in `grouped_rows`,
+    """out[g] = a[:, slice g] @ b[slice g]; program (tile, g). UNIT, ALIGNED, EIGHT as in `grouped_rows`,
     with scales of the rows and columns of each slice."""
     if ALIGNED:
         rows, columns = sixteens(rows), sixteens(columns)
     a_k, a_m = steps(a_k, a_m, A_UNIT, ALIGNED)
     b_k, b_n = steps(b_k, b_n, B_UNIT, ALIGNED)
-    g = tl.program_id(2)
-    m = tl.program_id(0) * ROWS + tl.arange(0, ROWS)
-    n = tl.program_id(1) * COLUMNS + tl.arange(0, COLUMNS)
+    row, column = tile_of(tile_count(rows, ROWS))
+    g = tl.program_id(1)
+    m = row * ROWS + tl.arange(0, ROWS)
+    n = column * COLUMNS + tl.arange(0, COLUMNS)
     begin = tl.minimum(tl.maximum(tl.load(offs_ptr + g - 1, g > 0, other=0), 0), inner)
     end = tl.minimum(tl.load(offs_ptr + g), inner)
     total = tl.zeros([ROWS, COLUMNS], tl.float32)

@@ -8,6 +8,8 @@ from __future__ import annotations
 import triton
 from triton import language as tl
 
+from tenfold.cuda.kernels.programs.tiles import tile_count, tile_of
+
 
 @triton.jit
 def later(tile, end, x_ptr, width, stride, before, begin, next_ptr, next_width, next_stride):
@@ -39,13 +41,14 @@ def join_rows(
 
 
 def triangle(
-    out_ptr, x_ptr, tiles, rows, columns, batch_stride, row_stride, column_stride, diagonal, LOWER: tl.constexpr,
+    out_ptr, x_ptr, down, rows, columns, batch_stride, row_stride, column_stride, diagonal, LOWER: tl.constexpr,
     APART: tl.constexpr, UNIT: tl.constexpr, ROWS: tl.constexpr, BLOCK: tl.constexpr,
 ):  # fmt: skip
     """What is on one side of a diagonal of each matrix, and zeros; columns and strides in units of UNIT, but of columns APART."""
-    batch = tl.program_id(0) // tiles
-    r = ((tl.program_id(0) - batch * tiles) * ROWS + tl.arange(0, ROWS))[:, None]
-    c = (tl.program_id(1) * BLOCK + tl.arange(0, BLOCK))[None, :]
+    column, row = tile_of(tile_count(columns * UNIT, BLOCK))
+    batch = row // down
+    r = ((row - batch * down).to(rows.dtype) * ROWS + tl.arange(0, ROWS))[:, None]
+    c = (column * BLOCK + tl.arange(0, BLOCK))[None, :]
     keep = c <= r + diagonal if LOWER else c >= r + diagonal
     inside = (r < rows) & (c < columns * UNIT)
     place = (batch.to(tl.int64) * batch_stride + r.to(tl.int64) * row_stride) * UNIT

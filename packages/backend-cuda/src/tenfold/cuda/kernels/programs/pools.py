@@ -146,10 +146,26 @@ def means_of_windows(
     tl.store(out_ptr + i, total.to(out_ptr.dtype.element_ty), mask)
 
 
+@triton.jit
+def begin_of(k, inputs, outputs, WIDE: tl.constexpr):
+    """Where adaptive window k begins: floor(k inputs / outputs)."""
+    if WIDE:
+        k = k.to(tl.int64)
+    return (k * inputs // outputs).to(tl.int32)
+
+
+@triton.jit
+def end_of(k, inputs, outputs, WIDE: tl.constexpr):
+    """Where it ends: ceil((k + 1) inputs / outputs)."""
+    if WIDE:
+        k = k.to(tl.int64)
+    return (((k + 1) * inputs + outputs - 1) // outputs).to(tl.int32)
+
+
 def largest_of_adaptive_windows(
     out_ptr, index_ptr, x_ptr, count, channels, x_depth, x_height, x_width, o_depth, o_height, o_width, x_n, x_c, x_d, x_h, x_w,
-    DOUBLE: tl.constexpr, LAST: tl.constexpr, TAPS_D: tl.constexpr, TAPS_H: tl.constexpr, TAPS_W: tl.constexpr,
-    BLOCK: tl.constexpr,
+    DOUBLE: tl.constexpr, LAST: tl.constexpr, WIDE: tl.constexpr, TAPS_D: tl.constexpr, TAPS_H: tl.constexpr,
+    TAPS_W: tl.constexpr, BLOCK: tl.constexpr,
 ):  # fmt: skip
     """`largest_of_windows` for windows from floor(i x / o) to ceil((i + 1) x / o), of which TAPS is the largest."""
     wide: tl.constexpr = tl.float64 if DOUBLE else tl.float32
@@ -157,12 +173,12 @@ def largest_of_adaptive_windows(
     mask = i < count
     n, c, d, h, w = position(i, channels, o_depth, o_height, o_width, LAST)
     base = x_ptr + n.to(tl.int64) * x_n + c.to(tl.int64) * x_c
-    first_d = d * x_depth // o_depth
-    first_h = h * x_height // o_height
-    first_w = w * x_width // o_width
-    end_d = ((d + 1) * x_depth + o_depth - 1) // o_depth
-    end_h = ((h + 1) * x_height + o_height - 1) // o_height
-    end_w = ((w + 1) * x_width + o_width - 1) // o_width
+    first_d = begin_of(d, x_depth, o_depth, WIDE)
+    first_h = begin_of(h, x_height, o_height, WIDE)
+    first_w = begin_of(w, x_width, o_width, WIDE)
+    end_d = end_of(d, x_depth, o_depth, WIDE)
+    end_h = end_of(h, x_height, o_height, WIDE)
+    end_w = end_of(w, x_width, o_width, WIDE)
     best = tl.zeros([BLOCK], wide)
     where = tl.full([BLOCK], -1, tl.int32)
     for tap in range(TAPS_D * TAPS_H * TAPS_W):
@@ -217,8 +233,8 @@ def largest_of_fractional_windows(
 
 def adaptive_means(
     out_ptr, x_ptr, count, channels, x_depth, x_height, x_width, o_depth, o_height, o_width, x_n, x_c, x_d, x_h, x_w,
-    GRADIENT: tl.constexpr, DOUBLE: tl.constexpr, LAST: tl.constexpr, TAPS_D: tl.constexpr, TAPS_H: tl.constexpr,
-    TAPS_W: tl.constexpr, BLOCK: tl.constexpr,
+    GRADIENT: tl.constexpr, DOUBLE: tl.constexpr, LAST: tl.constexpr, WIDE: tl.constexpr, TAPS_D: tl.constexpr,
+    TAPS_H: tl.constexpr, TAPS_W: tl.constexpr, BLOCK: tl.constexpr,
 ):  # fmt: skip
     """Means of windows from floor(i x / o) to ceil((i + 1) x / o), of which TAPS is the largest.
 
@@ -232,24 +248,24 @@ def adaptive_means(
     total = tl.zeros([BLOCK], wide)
     for tap in range(TAPS_D * TAPS_H * TAPS_W):
         # With GRADIENT the first window that may hold an element, else the first element of the window.
-        sd = d * x_depth // o_depth + tap // (TAPS_H * TAPS_W)
-        sh = h * x_height // o_height + tap // TAPS_W % TAPS_H
-        sw = w * x_width // o_width + tap % TAPS_W
+        sd = begin_of(d, x_depth, o_depth, WIDE) + tap // (TAPS_H * TAPS_W)
+        sh = begin_of(h, x_height, o_height, WIDE) + tap // TAPS_W % TAPS_H
+        sw = begin_of(w, x_width, o_width, WIDE) + tap % TAPS_W
         if GRADIENT:
-            d_first = sd * o_depth // x_depth
-            d_end = ((sd + 1) * o_depth + x_depth - 1) // x_depth
-            h_first = sh * o_height // x_height
-            h_end = ((sh + 1) * o_height + x_height - 1) // x_height
-            w_first = sw * o_width // x_width
-            w_end = ((sw + 1) * o_width + x_width - 1) // x_width
+            d_first = begin_of(sd, o_depth, x_depth, WIDE)
+            d_end = end_of(sd, o_depth, x_depth, WIDE)
+            h_first = begin_of(sh, o_height, x_height, WIDE)
+            h_end = end_of(sh, o_height, x_height, WIDE)
+            w_first = begin_of(sw, o_width, x_width, WIDE)
+            w_end = end_of(sw, o_width, x_width, WIDE)
             seen = (d >= d_first) & (d < d_end) & (h >= h_first) & (h < h_end) & (w >= w_first) & (w < w_end)
         else:
-            d_first = d * x_depth // o_depth
-            d_end = ((d + 1) * x_depth + o_depth - 1) // o_depth
-            h_first = h * x_height // o_height
-            h_end = ((h + 1) * x_height + o_height - 1) // o_height
-            w_first = w * x_width // o_width
-            w_end = ((w + 1) * x_width + o_width - 1) // o_width
+            d_first = begin_of(d, x_depth, o_depth, WIDE)
+            d_end = end_of(d, x_depth, o_depth, WIDE)
+            h_first = begin_of(h, x_height, o_height, WIDE)
+            h_end = end_of(h, x_height, o_height, WIDE)
+            w_first = begin_of(w, x_width, o_width, WIDE)
+            w_end = end_of(w, x_width, o_width, WIDE)
             seen = (sd < d_end) & (sh < h_end) & (sw < w_end)
         seen = seen & mask & (sd < x_depth) & (sh < x_height) & (sw < x_width)
         x = tl.load(base + (sd * x_d + sh * x_h + sw * x_w), seen, other=0.0).to(wide)

@@ -8,6 +8,8 @@ from __future__ import annotations
 import triton
 from triton import language as tl
 
+from tenfold.cuda.kernels.programs.tiles import tile_count, tile_of
+
 
 @triton.jit
 def times(a, b):
@@ -37,13 +39,14 @@ def segments_reduced(
     START: 0 nothing, and an empty segment is `initial`; 1 `initial` takes part; 2 the result's own value does; 3 it does not,
     but an empty segment keeps it. Sums are of KIND; `neutral` changes no result.
     """
-    s = tl.program_id(0).to(tl.int64) * SEGMENTS + tl.arange(0, SEGMENTS)
+    width = columns * UNIT if UNIT else 1
+    column, segment = tile_of(tile_count(width, BLOCK))
+    s = segment.to(tl.int64) * SEGMENTS + tl.arange(0, SEGMENTS)
     batch = s // count
     at = offsets_ptr + batch * (count + 1) + (s - batch * count)
-    width = columns * UNIT if UNIT else 1
     begin = tl.maximum(tl.load(at, s < segments, other=0).to(tl.int64), 0)
     end = tl.minimum(tl.load(at + 1, s < segments, other=0).to(tl.int64), length)
-    c = tl.program_id(1) * BLOCK + tl.arange(0, BLOCK)
+    c = column * BLOCK + tl.arange(0, BLOCK)
     j = tl.arange(0, ROWS)
     total = tl.zeros([SEGMENTS, ROWS, BLOCK], KIND) + neutral.to(KIND)
     longest = tl.max(end - begin, 0)
@@ -92,8 +95,9 @@ def segments_multiplied(
 
     OWN: the result's own value takes part; without it an empty segment keeps it.
     """
-    s = tl.program_id(0).to(tl.int64) * SEGMENTS + tl.arange(0, SEGMENTS)
-    c = tl.program_id(1) * BLOCK + tl.arange(0, BLOCK)
+    column, segment = tile_of(tile_count(columns, BLOCK))
+    s = segment.to(tl.int64) * SEGMENTS + tl.arange(0, SEGMENTS)
+    c = column * BLOCK + tl.arange(0, BLOCK)
     begin = tl.load(offsets_ptr + s, s < segments, other=0)
     end = tl.load(offsets_ptr + s + 1, s < segments, other=0)
     own = (s < segments)[:, None] & (c < columns)[None, :]

@@ -14,6 +14,7 @@ import triton
 from triton import language as tl
 
 from tenfold.cuda.kernels.programs.rows import sum_by_the_last
+from tenfold.cuda.kernels.programs.tiles import tile_count, tile_of
 
 
 @triton.jit
@@ -76,9 +77,10 @@ def soft_cross_entropy_gradient(
 ):  # fmt: skip
     """(softmax(x) times the sum of shares, less the shares) times the row's gradient; `step` 0: one gradient of all rows."""
     wide: tl.constexpr = tl.float64 if DOUBLE else tl.float32
-    i = tl.program_id(0) * ROWS + tl.arange(0, ROWS)
+    column, row = tile_of(tile_count(width, BLOCK))
+    i = row * ROWS + tl.arange(0, ROWS)
     r = i[:, None]
-    c = tl.program_id(1) * BLOCK + tl.arange(0, BLOCK)[None, :]
+    c = column * BLOCK + tl.arange(0, BLOCK)[None, :]
     mask = (r < rows) & (c < width)
     place = r.to(tl.int64) * width + c
     g = tl.load(g_ptr + i * step, i < rows, other=0.0).to(wide)[:, None]
