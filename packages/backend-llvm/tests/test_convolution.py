@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 
 import tenfold
-from tenfold.llvm import planes, products, session
+from tenfold.llvm import convolution, planes, products, session, weight_gradients
+from tenfold.llvm.convolution_calls import forward_call, input_call, weight_call
 from tenfold.llvm.kernels import conv
 from tenfold.llvm.storage import FLOAT32, FLOAT64
 
@@ -45,6 +46,7 @@ CASES = [
     (7, 33, (1, 3), 17, (1, 3), 1, 0, 1, 1),
     (7, 16, (4, 4), 70, (3, 3), 2, 1, 1, 1),
 ]
+CALLS = (forward_call, input_call, weight_call)
 TOLERANCE = {np.float32: 3e-6, np.float64: 1e-14}
 
 
@@ -131,6 +133,9 @@ def test_what_is_not_a_number_spreads_to_its_window_alone():
 @pytest.mark.parametrize("stored", [FLOAT32, FLOAT64])
 def test_every_tile_gives_the_same(rows, vectors, stored, monkeypatch):
     """Tiles of processors with other registers than this one's."""
+    plans = (*CALLS, convolution.correlation, convolution.input_gradient, weight_gradients.weight_gradient)
+    for plan in plans:
+        plan.cache_clear()
     monkeypatch.setattr(products, "panel_tile", lambda stored, channels: products.Tile(stored, rows, vectors))
     x, w = numbers(2, 16, 11, 11, dtype=stored.dtype), numbers(40, 16, 3, 3, dtype=stored.dtype)
     grad = numbers(2, 40, 11, 11, dtype=stored.dtype)
@@ -139,6 +144,8 @@ def test_every_tile_gives_the_same(rows, vectors, stored, monkeypatch):
     close(conv._forward(x, w, None, *steps, False, (0, 0), 1), result, stored.dtype.type)
     close(conv._for_input(grad, w, x.shape, *steps, False, (0, 0), 1), back, stored.dtype.type)
     close(conv._for_weight(grad, x, w.shape, *steps, False, (0, 0), 1), weights, stored.dtype.type)
+    for plan in plans:
+        plan.cache_clear()
 
 
 @pytest.mark.parametrize("output_padding", [0, 1])
@@ -198,3 +205,22 @@ def test_tables_of_a_large_plane_are_not_made_number_by_number():
     assert plane.pixels[120399] == (300 * 402 + 399) * 4
     assert plane.taps.tolist()[:4] == [0, 4, 8, 402 * 4]
     assert plane.taps[9] == 303 * 402 * 4
+
+
+def test_sizes_met_before_are_planned_once(monkeypatch):
+    """For one small image the planning had taken five times as long as the convolution."""
+    x, w, bias = numbers(1, 3, 8, 8, dtype=np.float32), numbers(4, 3, 3, 3, dtype=np.float32), numbers(4, dtype=np.float32)
+    grad = numbers(1, 4, 4, 4, dtype=np.float32)
+    steps = ((2, 2), (1, 1), (1, 1), False, (0, 0), 1)
+
+    def step():
+        conv._forward(x, w, bias, *steps)
+        conv._for_input(grad, w, x.shape, *steps)
+        conv._for_weight(grad, x, w.shape, *steps)
+
+    step()
+    for name in ("windows", "Window", "correlation", "input_gradient", "weight_gradient"):
+        monkeypatch.delattr(conv, name)
+    before = [plan.cache_info().misses for plan in CALLS]
+    step()
+    assert [plan.cache_info().misses for plan in CALLS] == before

@@ -108,6 +108,7 @@ class Plane:
     neighbours. All tables are in bytes but `phases`."""
 
     def __init__(self, reading: Reading, channels: int, size: int, parted: bool) -> None:
+        self.reading = reading
         self.stride = reading.stride if parted else (1,) * len(reading.stride)
         self.lengths = tuple(-(-n // s) for n, s in zip(reading.lengths, self.stride, strict=True))
         self.steps = [prod(self.lengths[axis + 1 :]) for axis in range(len(self.lengths))]

@@ -69,6 +69,22 @@ class Compiled:
             _launch()(address, items, grain, *arguments)
         return address != 0
 
+    def bound(self, *key: Any) -> Callable[..., bool]:
+        """`run` for one key, whose program is looked up by the first call alone."""
+        address, launch = 0, None
+
+        def run(items: int, grain: int, *arguments: Any) -> bool:
+            nonlocal address, launch
+            if not address or sessions.USED:
+                address = self.address(*key)
+                launch = _launch() if address else None
+            if launch is None:
+                return False
+            launch(address, items, grain, *arguments)
+            return True
+
+        return run
+
 
 class Program(Compiled):
     """A function that makes a program from the dtypes of its arguments, and what was compiled of it."""
@@ -113,6 +129,14 @@ def _launch() -> Any:
     session = sessions.session()
     assert session is not None
     return session.launch
+
+
+def allocator(size_bytes: int) -> Callable[..., Array]:
+    """What makes new arrays of this size, as `np.empty` does."""
+    session = sessions.session()
+    assert session is not None
+    found: Callable[..., Array] = session.memory.allocator(size_bytes)
+    return found
 
 
 def empty(shape: Any, stored: Stored) -> Array:
