@@ -14,6 +14,7 @@ import numpy as np
 
 from tenfold.llvm import channels, winograd_calls
 from tenfold.llvm.direct import Convolution, Direct, Form
+from tenfold.llvm.formats import in_one_piece
 from tenfold.llvm.planes import Reading, Sizes, Window, backward, forward
 from tenfold.llvm.programs import allocator
 from tenfold.llvm.storage import FLOAT32, Stored
@@ -101,6 +102,36 @@ def input_gradient(
                 return None
             out[target] = found
         return out
+
+    return _spread(window, N, C, O, run) if side_by_side(window, groups) else run
+
+
+def side_by_side(window: Window, groups: int) -> bool:
+    """Whether windows of several taps cover the images, and no two of them overlap."""
+    taps = window.kernel
+    if groups > 1 or window.stride != taps or prod(taps) == 1 or any(window.padding):
+        return False
+    if any(d > 1 and k > 1 for d, k in zip(window.dilation, taps, strict=True)):
+        return False
+    return window.inputs == tuple(o * k for o, k in zip(window.outputs, taps, strict=True))
+
+
+def _spread(window: Window, N: int, C: int, O: int, phases: Convolution) -> Convolution:
+    """Where windows lie side by side: one product of matrices gives all taps, which are then put where they belong."""
+    n, sizes, taps = len(window.kernel), window.outputs, window.kernel
+    ones, zeros = (1,) * n, (0,) * n
+    reading = forward(Window(ones, ones, zeros, ones, sizes, sizes))
+    shape, goal = (N, C, *taps, *sizes), (N, C, *window.inputs)
+    order = (0, 1, *(d for k in range(n) for d in (2 + n + k, 2 + k)))  # of each dimension the windows, then their taps
+
+    def run(grad: Array, weight: Array, bias: Array | None) -> Array | None:
+        found = channels.correlate(grad, weight.reshape(O, -1), None, True, reading)
+        if found is None:
+            return phases(grad, weight, bias)
+        whole = in_one_piece(found.reshape(shape).transpose(order)).reshape(goal)
+        if bias is not None:
+            whole += bias.reshape(-1, *ones)
+        return whole
 
     return run
 

@@ -11,19 +11,20 @@ from tenfold.llvm import channels, matrix_windows, patches
 from tenfold.llvm.convolution import correlation, input_gradient
 from tenfold.llvm.convolution_calls import (
     DTYPES,
+    LITTLE,
+    LITTLE_GRADIENT,
     agree,
     known_for_input,
     known_for_weight,
     known_forward,
     settings,
-    side_by_side,
     windows,
 )  # fmt: skip
 from tenfold.llvm.direct import NARROW
 from tenfold.llvm.formats import LAST, Order, channels_first, in_one_piece, last, order_of, ordered
 from tenfold.llvm.kernels.attaching import chosen
 from tenfold.llvm.large_calls import affine, dot
-from tenfold.llvm.planes import Window, forward
+from tenfold.llvm.planes import Window
 from tenfold.llvm.programs import suitable
 from tenfold.llvm.storage import BFLOAT16, BY_DTYPE
 from tenfold.llvm.weight_gradients import weight_gradient
@@ -33,9 +34,6 @@ Array = np.ndarray[Any, Any]
 Sizes = tuple[int, ...]
 
 NOTE = "float32 and float64"
-# Products of a convolution of one tap, below which NumPy's are done before these are planned; and of its gradients, up to which
-# they take less time where channels are few.
-LITTLE, LITTLE_GRADIENT = 1 << 19, 1 << 21
 
 
 def _pieces(n: int, *arrays: Any) -> tuple[Array, ...] | None:
@@ -161,27 +159,9 @@ def _correlate(x: Array, weight: Array, bias: Array | None, window: Window, grou
 def _input_gradient(grad: Array, weight: Array, bias: Array | None, window: Window, groups: int) -> Array | None:
     if min(window.inputs) < 1:
         return None
-    found = _by_patches(grad, weight, window) if side_by_side(window, groups) else None
-    if found is not None:
-        if bias is not None:
-            found += bias.reshape(-1, *[1] * len(window.kernel))
-        return found
     sizes = (len(grad), weight.shape[1] * groups, len(weight), groups)
     plan = input_gradient(window, *sizes, BY_DTYPE[grad.dtype], *settings())
     return plan(grad, weight, bias)
-
-
-def _by_patches(grad: Array, weight: Array, window: Window) -> Array | None:
-    """The same where windows lie side by side: one product of matrices gives all taps, which are then put where they belong."""
-    n, sizes, taps = len(window.kernel), window.outputs, window.kernel
-    ones, zeros = (1,) * n, (0,) * n
-    reading = forward(Window(ones, ones, zeros, ones, sizes, sizes))
-    found = channels.correlate(grad, weight.reshape(len(weight), -1), None, True, reading)
-    if found is None:
-        return None
-    found = found.reshape(len(grad), weight.shape[1], *taps, *sizes)
-    order = (0, 1, *(d for k in range(n) for d in (2 + n + k, 2 + k)))  # of each dimension the windows, then their taps
-    return in_one_piece(found.transpose(order)).reshape(len(grad), weight.shape[1], *window.inputs)
 
 
 def _for_input(
