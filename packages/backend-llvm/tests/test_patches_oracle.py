@@ -57,9 +57,8 @@ def test_which_are_one_product():
         return Window(**given, inputs=inputs, outputs=(6, 6))
 
     assert convolution.side_by_side(window((12, 12)), 1)
-    found, expected = (
-        convolution.input_gradient(window(sizes), 2, 16, 32, 1, FLOAT32, 0, 1)(grad, weight, None) for sizes in ((12, 12), (13, 12))
-    )
+    plans = (convolution.input_gradient(window(sizes), 2, 16, 32, 1, FLOAT32, 0, 1) for sizes in ((12, 12), (13, 12)))
+    found, expected = (plan(grad, weight, None) for plan in plans)
     np.testing.assert_allclose(found, expected[:, :, :12])
     for other in (window((13, 12)), window((12, 12), dilation=(2, 1)), window((12, 12), padding=(1, 0))):
         assert not convolution.side_by_side(other, 1)

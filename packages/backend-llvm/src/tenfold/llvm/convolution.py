@@ -5,7 +5,7 @@ A plan is a function of images, weights and bias, which gives None where there i
 
 from __future__ import annotations
 
-from functools import lru_cache
+from functools import cache
 from itertools import product
 from math import prod
 from typing import Any
@@ -15,7 +15,7 @@ import numpy as np
 from tenfold.llvm import channels, winograd_calls
 from tenfold.llvm.direct import Convolution, Direct, Form
 from tenfold.llvm.formats import in_one_piece
-from tenfold.llvm.planes import Reading, Sizes, Window, backward, forward
+from tenfold.llvm.planes import Kept, Reading, Sizes, Window, backward, forward
 from tenfold.llvm.programs import allocator
 from tenfold.llvm.storage import FLOAT32, Stored
 
@@ -62,14 +62,14 @@ def _filtered(reading: Reading, form: Form, m: int, threads: int, direct: Convol
     return run
 
 
-@lru_cache(maxsize=256)
+@Kept
 def correlation(window: Window, N: int, C: int, O: int, groups: int, stored: Stored, filtered: int, threads: int) -> Convolution:
     """The convolution of N images with weights (O, C / groups, *K)."""
     form = Form(O // groups, C // groups, prod(window.kernel), groups)
     return _planned(forward(window), N, form, stored, filtered, threads)
 
 
-@lru_cache(maxsize=256)
+@Kept
 def input_gradient(
     window: Window, N: int, C: int, O: int, groups: int, stored: Stored, filtered: int, threads: int
 ) -> Convolution:
@@ -77,16 +77,20 @@ def input_gradient(
 
     A bias is that of the transposed convolution, which this is.
     """
-    taps, single = prod(window.kernel), prod(window.stride) == 1
+    sizes = (window, N, C, O, groups, stored, filtered, threads)
+    return _spread(*sizes) if side_by_side(window, groups) else _phases(*sizes)
+
+
+def _phases(window: Window, N: int, C: int, O: int, groups: int, stored: Stored, filtered: int, threads: int) -> Convolution:
+    taps, ones = prod(window.kernel), (1,) * len(window.kernel)
     order, parts = _by_phase(window)
-    ones = (1,) * len(window.kernel)
     shape, new = (N, C, *window.inputs), allocator(N * C * prod(window.inputs) * stored.size)
     plans: list[tuple[Any, Convolution | None]] = []
     for phase, part, reading in parts:
         target = (..., *[slice(p, None, s) for p, s in zip(phase, window.stride, strict=True)])
         form = Form(C // groups, O // groups, len(order), groups, True, part.start, part.stop - part.start)
         plans.append((target, _planned(reading, N, form, stored, filtered, threads) if reading else None))
-    if single:
+    if prod(window.stride) == 1:
         assert plans[0][1] is not None
         return plans[0][1]
 
@@ -103,7 +107,7 @@ def input_gradient(
             out[target] = found
         return out
 
-    return _spread(window, N, C, O, run) if side_by_side(window, groups) else run
+    return run
 
 
 def side_by_side(window: Window, groups: int) -> bool:
@@ -116,18 +120,19 @@ def side_by_side(window: Window, groups: int) -> bool:
     return window.inputs == tuple(o * k for o, k in zip(window.outputs, taps, strict=True))
 
 
-def _spread(window: Window, N: int, C: int, O: int, phases: Convolution) -> Convolution:
+def _spread(window: Window, N: int, C: int, O: int, *others: Any) -> Convolution:
     """Where windows lie side by side: one product of matrices gives all taps, which are then put where they belong."""
     n, sizes, taps = len(window.kernel), window.outputs, window.kernel
     ones, zeros = (1,) * n, (0,) * n
     reading = forward(Window(ones, ones, zeros, ones, sizes, sizes))
     shape, goal = (N, C, *taps, *sizes), (N, C, *window.inputs)
     order = (0, 1, *(d for k in range(n) for d in (2 + n + k, 2 + k)))  # of each dimension the windows, then their taps
+    phases = cache(lambda: _phases(window, N, C, O, *others))  # hundreds for large windows, which are seldom needed
 
     def run(grad: Array, weight: Array, bias: Array | None) -> Array | None:
         found = channels.correlate(grad, weight.reshape(O, -1), None, True, reading)
         if found is None:
-            return phases(grad, weight, bias)
+            return phases()(grad, weight, bias)
         whole = in_one_piece(found.reshape(shape).transpose(order)).reshape(goal)
         if bias is not None:
             whole += bias.reshape(-1, *ones)
@@ -136,7 +141,6 @@ def _spread(window: Window, N: int, C: int, O: int, phases: Convolution) -> Conv
     return run
 
 
-@lru_cache(maxsize=256)
 def _by_phase(window: Window) -> tuple[Array, list[tuple[Sizes, slice, Reading | None]]]:
     """The taps in the order of the phases that they serve; of each phase its taps in that order, and what it reads."""
     taps = np.arange(prod(window.kernel)).reshape(window.kernel)

@@ -11,11 +11,11 @@ from typing import Any
 
 import numpy as np
 
-from tenfold.llvm import channels, winograd_calls
+from tenfold.llvm import winograd_calls
 from tenfold.llvm.convolution import correlation, input_gradient
 from tenfold.llvm.direct import Convolution
 from tenfold.llvm.formats import order_of
-from tenfold.llvm.planes import Sizes, Window
+from tenfold.llvm.planes import Sizes, Window, is_large
 from tenfold.llvm.storage import BY_DTYPE, FLOAT32, FLOAT64
 from tenfold.llvm.weight_gradients import Gradient, weight_gradient
 from tenfold.settings.threads import get_num_threads
@@ -24,9 +24,6 @@ Array = np.ndarray[Any, Any]
 Steps = tuple[Sizes, Sizes, Sizes, bool, Sizes, int]  # stride, padding, dilation, transposed, output_padding, groups
 
 DTYPES = (FLOAT32.dtype, FLOAT64.dtype)
-# Products of a convolution of one tap, below which NumPy's are done before these are planned; and of its gradients, up to which
-# they take less time where channels are few.
-LITTLE, LITTLE_GRADIENT = 1 << 19, 1 << 21
 
 
 def plain(a: Any, b: Any) -> bool:
@@ -60,17 +57,9 @@ def agree(wide: Sizes, narrow: Sizes, weight: Sizes, window: Window, groups: int
     return channels and wide[0] == narrow[0] and outputs == window.outputs
 
 
-def left(window: Window, groups: int, inner: int, outer: int, products: int, *, gradient: bool) -> bool:
-    """Whether every pixel is multiplied by one matrix, and NumPy has done it before these products are planned."""
-    if groups > 1 or prod(window.kernel) > 1 or prod(window.stride) > 1 or any(window.padding):
-        return False
-    few = not channels.serves(inner, outer, prod(window.outputs))
-    return few and products < LITTLE_GRADIENT if gradient else few or products < LITTLE
-
-
 def _plan(wide: Sizes, narrow: Sizes, window: Window, groups: int, back: bool, dtype: Any, *given: int) -> Convolution | None:
     """The convolution, or, `back`, the gradient of its images."""
-    if not prod(wide) or not prod(narrow):
+    if not prod(wide) or not prod(narrow) or is_large(window):  # whose plan is small beside the work, and kept elsewhere
         return None
     make = input_gradient if back else correlation
     return make(window, wide[0], wide[1], narrow[1], groups, BY_DTYPE[dtype], *given)
@@ -84,7 +73,7 @@ def forward_call(x: Sizes, weight: Sizes, bias: Sizes | None, steps: Steps, dtyp
     if len(x) != len(weight) or x[1] != read or weight[0] % groups or bias not in (None, (written,)) or not prod(weight):
         return None
     window = windows(x[2:], weight[2:], stride, padding, dilation, beyond if transposed else None)
-    if window is None or (not transposed and left(window, groups, read, written, prod(x) * written, gradient=False)):
+    if window is None:
         return None
     other = (x[0], written, *(window.inputs if transposed else window.outputs))
     wide, narrow = (other, x) if transposed else (x, other)
@@ -101,8 +90,6 @@ def input_call(grad: Sizes, weight: Sizes, x: Sizes, steps: Steps, dtype: Any, *
     window = Window(weight[2:], stride, padding, dilation, wide[2:], narrow[2:])
     if not agree(wide, narrow, weight, window, groups):
         return None
-    if not transposed and left(window, groups, narrow[1], wide[1], prod(grad) * wide[1], gradient=True):
-        return None
     return _plan(wide, narrow, window, groups, not transposed, dtype, *given)
 
 
@@ -116,7 +103,7 @@ def weight_call(grad: Sizes, x: Sizes, weight: Sizes, steps: Steps, dtype: Any, 
     window = Window(weight[2:], stride, padding, dilation, wide[2:], narrow[2:])
     if not agree(wide, narrow, weight, window, groups):
         return None
-    if not transposed and left(window, groups, wide[1], narrow[1], prod(grad) * wide[1], gradient=True):
+    if is_large(window):
         return None
     plan = weight_gradient(window, wide[0], wide[1], narrow[1], groups, BY_DTYPE[dtype], threads)
     return plan if transposed else lambda grad, x: plan(x, grad)

@@ -71,16 +71,17 @@ class Compiled:
 
     def bound(self, *key: Any) -> Callable[..., bool]:
         """`run` for one key, whose program is looked up by the first call alone."""
-        address, launch = 0, None
+        found: tuple[Any, int] | None = None  # replaced as a whole: several threads may come at once
 
         def run(items: int, grain: int, *arguments: Any) -> bool:
-            nonlocal address, launch
-            if not address or sessions.USED:
+            nonlocal found
+            known = found
+            if known is None or sessions.USED:
                 address = self.address(*key)
-                launch = _launch() if address else None
-            if launch is None:
-                return False
-            launch(address, items, grain, *arguments)
+                if not address:
+                    return False
+                found = known = _launch(), address
+            known[0](known[1], items, grain, *arguments)
             return True
 
         return run

@@ -11,7 +11,7 @@ import numpy as np
 
 from tenfold.llvm import channels, depthwise, products
 from tenfold.llvm.direct import BLOCK_BYTES, BY_PLACE, MULTIPLES, TRANSPOSITION, WORK, Room, planes, unfilled
-from tenfold.llvm.planes import Plane, Window, forward, plane_of
+from tenfold.llvm.planes import LARGE, Kept, Plane, Window, forward, plane_of
 from tenfold.llvm.products import GROUP, Tile
 from tenfold.llvm.programs import Compiled
 from tenfold.llvm.storage import BY_DTYPE, Stored
@@ -22,7 +22,7 @@ Gradient = Callable[[Array, Array], "Array | None"]  # of images and the gradien
 DEPTHWISE_GRADIENT = Compiled("the weight gradient of depthwise convolution", depthwise.gradient)
 
 
-@lru_cache(maxsize=256)
+@Kept
 def weight_gradient(window: Window, N: int, C: int, O: int, groups: int, stored: Stored, threads: int) -> Gradient:
     """The plan of the gradient of weights (O, C / groups, *K), which gives None where there is no code."""
     shape = (O, C // groups, *window.kernel)
@@ -49,7 +49,8 @@ def _full(plane: Plane, room: Room, N: int, C: int, O: int, groups: int, stored:
     outer, P, taps, dtype = O // groups, plane.positions, len(plane.taps), stored.dtype
     tile = products.panel_tile(stored, outer)
     count, parts = -(-outer // tile.width), -(-taps // GROUP)
-    images = max(1, min(room.images, BLOCK_BYTES * threads // (max(O * P, C * prod(plane.reading.inputs)) * stored.size)))
+    block_bytes = BLOCK_BYTES * threads
+    images = max(1, min(room.images, LARGE // P, block_bytes // (max(O * P, C * prod(plane.reading.inputs)) * stored.size)))
     shape, panels = (groups, count, parts * GROUP, tile.width), (groups, count, images * P, tile.width)
     apart = C // groups * plane.size * stored.size
     steps = (np.arange(images, dtype=np.int64)[:, None] * (groups * apart) + plane.pixels[:P]).reshape(-1)

@@ -7,12 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from tenfold.llvm import channels, matrix_windows, patches
+from tenfold.llvm import matrix_windows, patches
 from tenfold.llvm.convolution import correlation, input_gradient
 from tenfold.llvm.convolution_calls import (
     DTYPES,
-    LITTLE,
-    LITTLE_GRADIENT,
     agree,
     known_for_input,
     known_for_weight,
@@ -48,6 +46,11 @@ def _result(value: Array | None, order: Order | None) -> Any:
     return NotImplemented if value is None else ordered(value, order)
 
 
+def _only(images: Any) -> Any:
+    """The image of a batch of one."""
+    return images if images is NotImplemented else images[0]
+
+
 def _rows(groups: int, transposed: bool, kernel: Sizes, padding: Sizes, *arrays: Array) -> list[Array] | None:
     """Arrays of which a convolution makes products of matrices: rows of channels, where a window has one tap."""
     if groups > 1 or transposed or prod(kernel) > 1 or any(padding):
@@ -56,13 +59,6 @@ def _rows(groups: int, transposed: bool, kernel: Sizes, padding: Sizes, *arrays:
     if any(f is None or a.dtype not in DTYPES or a.dtype is not arrays[0].dtype for f, a in zip(found, arrays, strict=True)):
         return None
     return found  # type: ignore[return-value]
-
-
-def _mixes(groups: int, transposed: bool, kernel: Sizes, padding: Sizes, stride: Sizes, *arrays: Array) -> bool:
-    """Whether every pixel of images that lie row by row is multiplied by one matrix, which NumPy does at once."""
-    if groups > 1 or transposed or prod(kernel) > 1 or prod(stride) > 1 or any(padding):
-        return False
-    return all(a.flags.c_contiguous for a in arrays) and not order_of(*arrays)
 
 
 def _taken(x: Array, kernel: Sizes, padding: Sizes, stride: Sizes) -> Array:
@@ -93,14 +89,12 @@ def _forward(
     known = known_forward(input, weight, bias, given)
     if known is not None:
         return known
+    if input.ndim == weight.ndim - 1:
+        return _only(_forward(input[None], weight, bias, *given))
     kernel = weight.shape[2:]
     read, written = (weight.shape[0], weight.shape[1] * groups) if transposed else (weight.shape[1] * groups, weight.shape[0])
     if input.ndim != weight.ndim or input.shape[1] != read or weight.shape[0] % groups:
         return NotImplemented  # the body says what is wrong
-    if _mixes(groups, transposed, kernel, padding, stride, input, weight):
-        pixels = prod(input.shape[2:])
-        if input.size * written < LITTLE or not channels.serves(read, written, pixels):
-            return NotImplemented
     if bias is not None:
         if bias.shape != (written,) or bias.dtype != input.dtype:
             return NotImplemented
@@ -180,14 +174,13 @@ def _for_input(
     if known is not None:
         return known
     n = weight.ndim
+    if grad.ndim == len(input_shape) == n - 1:
+        return _only(_for_input(grad[None], weight, (1, *input_shape), *given))
     if grad.ndim != n or len(input_shape) != n:
         return NotImplemented
     wide, narrow = (grad.shape, tuple(input_shape)) if transposed else (tuple(input_shape), grad.shape)
     window = Window(weight.shape[2:], *map(tuple, (stride, padding, dilation, wide[2:], narrow[2:])))
     if not agree(wide, narrow, weight.shape, window, groups):
-        return NotImplemented
-    little = grad.size * wide[1] < LITTLE_GRADIENT and not channels.serves(narrow[1], wide[1], prod(narrow[2:]))
-    if little and _mixes(groups, transposed, window.kernel, padding, stride, grad, weight):
         return NotImplemented
     order = order_of(grad, weight)
     rows = _rows(groups, transposed, weight.shape[2:], padding, grad, weight) if order and prod(stride) == 1 else None
@@ -220,15 +213,13 @@ def _for_weight(
     known = known_for_weight(grad, input, tuple(weight_shape), given)
     if known is not None:
         return known
+    if grad.ndim == input.ndim == len(weight_shape) - 1:
+        return _for_weight(grad[None], input[None], weight_shape, *given)
     if not grad.ndim == input.ndim == len(weight_shape):
         return NotImplemented
     wide, narrow = (grad, input) if transposed else (input, grad)
     window = Window(*map(tuple, (weight_shape[2:], stride, padding, dilation, wide.shape[2:], narrow.shape[2:])))
     if not agree(wide.shape, narrow.shape, tuple(weight_shape), window, groups):
-        return NotImplemented
-    few = not channels.serves(wide.shape[1], narrow.shape[1], prod(narrow.shape[2:]))
-    little = few and grad.size * wide.shape[1] < LITTLE_GRADIENT
-    if little and _mixes(groups, transposed, window.kernel, padding, stride, grad, input):
         return NotImplemented
     order = order_of(grad, input)
     taken = _taken(input, window.kernel, padding, stride) if order and not transposed else input
