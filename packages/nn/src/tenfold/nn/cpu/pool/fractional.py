@@ -41,9 +41,7 @@ def _firsts(samples: Array, sizes: Sizes, kernel_size: Sizes, output_size: Sizes
 
 
 @array_kernel()
-def fused_fractional_max_pool(
-    input: Array, samples: Array, kernel_size: Sizes, output_size: Sizes
-) -> tuple[Array, Array]:
+def fused_fractional_max_pool(input: Array, samples: Array, kernel_size: Sizes, output_size: Sizes) -> tuple[Array, Array]:
     """The largest element of each window and its index in the flattened plane (int64), the first of equals; NaN wins."""
     n = len(kernel_size)
     lead, sizes = input.shape[: input.ndim - n], input.shape[input.ndim - n :]
