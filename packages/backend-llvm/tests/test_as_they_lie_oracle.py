@@ -198,3 +198,12 @@ def test_shuffles_refuse_what_the_body_refuses():
     for call in (lambda x: tenfold.nn.functional.pixel_shuffle(x, 3), lambda x: tenfold.nn.functional.pixel_unshuffle(x, 3)):
         with pytest.raises(RuntimeError, match="divisible by"):
             call(tenfold.ones(1, 4, 4, 4))
+
+
+@pytest.mark.parametrize("name", ["pixel_shuffle", "pixel_unshuffle"])
+def test_shuffles_are_one_operator_of_the_graph(name):
+    """Gradients had been those of five operators, also where images lie channels last."""
+    for order in (tenfold.contiguous_format, tenfold.channels_last):
+        x = tenfold.zeros(2, 4, 6, 6).to(memory_format=order).requires_grad_()
+        made = getattr(tenfold.nn.functional, name)(x, 2)
+        assert type(made.grad_fn).__name__ == name.title().replace("_", "") + "Backward0"

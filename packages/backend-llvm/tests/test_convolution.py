@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 
 import tenfold
-from tenfold.llvm import planes, products, session
+from tenfold.llvm import convolution, planes, products, session, weight_gradients
+from tenfold.llvm.convolution_calls import forward_call, input_call, weight_call
 from tenfold.llvm.kernels import conv
 from tenfold.llvm.storage import FLOAT32, FLOAT64
 
@@ -45,6 +46,7 @@ CASES = [
     (7, 33, (1, 3), 17, (1, 3), 1, 0, 1, 1),
     (7, 16, (4, 4), 70, (3, 3), 2, 1, 1, 1),
 ]
+CALLS = (forward_call, input_call, weight_call)
 TOLERANCE = {np.float32: 3e-6, np.float64: 1e-14}
 
 
@@ -131,6 +133,9 @@ def test_what_is_not_a_number_spreads_to_its_window_alone():
 @pytest.mark.parametrize("stored", [FLOAT32, FLOAT64])
 def test_every_tile_gives_the_same(rows, vectors, stored, monkeypatch):
     """Tiles of processors with other registers than this one's."""
+    plans = (*CALLS, convolution.correlation, convolution.input_gradient, weight_gradients.weight_gradient)
+    for plan in plans:
+        plan.cache_clear()
     monkeypatch.setattr(products, "panel_tile", lambda stored, channels: products.Tile(stored, rows, vectors))
     x, w = numbers(2, 16, 11, 11, dtype=stored.dtype), numbers(40, 16, 3, 3, dtype=stored.dtype)
     grad = numbers(2, 40, 11, 11, dtype=stored.dtype)
@@ -139,6 +144,8 @@ def test_every_tile_gives_the_same(rows, vectors, stored, monkeypatch):
     close(conv._forward(x, w, None, *steps, False, (0, 0), 1), result, stored.dtype.type)
     close(conv._for_input(grad, w, x.shape, *steps, False, (0, 0), 1), back, stored.dtype.type)
     close(conv._for_weight(grad, x, w.shape, *steps, False, (0, 0), 1), weights, stored.dtype.type)
+    for plan in plans:
+        plan.cache_clear()
 
 
 @pytest.mark.parametrize("output_padding", [0, 1])
@@ -162,16 +169,29 @@ def test_half_precision_and_nothing_are_the_kernels_beneath():
     assert session.failures() == []
 
 
-def test_little_products_of_one_tap_are_the_kernels_beneath():
-    """NumPy has done them before the compiled ones are planned."""
-    x, w = numbers(4, 8, 8, 8, dtype=np.float32), numbers(8, 8, 1, 1, dtype=np.float32)
+@pytest.mark.parametrize("sizes", [(4, 8, 8, 8), (2, 64, 14, 64), (1, 4, 1, 3), (1, 256, 1, 16)])
+def test_products_of_one_tap(sizes):
+    """Little ones, too: once they are planned they take half of NumPy's time."""
+    n, inner, side, outer = sizes
+    shapes = (n, inner, side, side), (outer, inner, 1, 1), (n, outer, side, side)
+    x, w, grad = (numbers(*s, dtype=np.float64) for s in shapes)
     steps = ((1, 1), (0, 0), (1, 1), False, (0, 0), 1)
-    assert conv._forward(x, w, None, *steps) is NotImplemented
-    assert conv._for_input(x, w, x.shape, *steps) is NotImplemented
-    assert conv._for_weight(x, x, w.shape, *steps) is NotImplemented
-    wide, many = numbers(2, 64, 14, 14, dtype=np.float32), numbers(64, 64, 1, 1, dtype=np.float32)
-    assert conv._forward(wide, many, None, *steps) is not NotImplemented
-    assert conv._for_weight(wide, wide, many.shape, *steps) is not NotImplemented
+    tenfold.testing.assert_close(conv._forward(x, w, None, *steps), np.einsum("ncij,oc->noij", x, w[..., 0, 0]))
+    tenfold.testing.assert_close(conv._for_input(grad, w, x.shape, *steps), np.einsum("noij,oc->ncij", grad, w[..., 0, 0]))
+    tenfold.testing.assert_close(conv._for_weight(grad, x, w.shape, *steps)[..., 0, 0], np.einsum("noij,ncij->oc", grad, x))
+
+
+@pytest.mark.parametrize("transposed", [False, True])
+def test_a_single_image_is_a_batch_of_one(transposed):
+    """Without a batch, NumPy had served all of it."""
+    shapes = (4, 9, 7), (*((4, 3) if transposed else (6, 2)), 3, 3), (6,)
+    x, w, bias = (numbers(*s, dtype=np.float64) for s in shapes)
+    steps = ((2, 1), (1, 0), (1, 1), transposed, (1, 0) if transposed else (0, 0), 2)
+    whole = conv._forward(x[None], w, bias, *steps)
+    assert np.array_equal(conv._forward(x, w, bias, *steps), whole[0])
+    grad = numbers(*whole.shape, dtype=np.float64)
+    assert np.array_equal(conv._for_input(grad[0], w, x.shape, *steps), conv._for_input(grad, w, (1, *x.shape), *steps)[0])
+    assert np.array_equal(conv._for_weight(grad[0], x, w.shape, *steps), conv._for_weight(grad, x[None], w.shape, *steps))
 
 
 def test_memory_order_of_the_arguments_changes_no_number():
@@ -198,3 +218,46 @@ def test_tables_of_a_large_plane_are_not_made_number_by_number():
     assert plane.pixels[120399] == (300 * 402 + 399) * 4
     assert plane.taps.tolist()[:4] == [0, 4, 8, 402 * 4]
     assert plane.taps[9] == 303 * 402 * 4
+
+
+def test_sizes_met_before_are_planned_once(monkeypatch):
+    """For one small image the planning had taken five times as long as the convolution."""
+    x, w, bias = numbers(1, 3, 8, 8, dtype=np.float32), numbers(4, 3, 3, 3, dtype=np.float32), numbers(4, dtype=np.float32)
+    grad = numbers(1, 4, 4, 4, dtype=np.float32)
+    steps = ((2, 2), (1, 1), (1, 1), False, (0, 0), 1)
+
+    def step():
+        conv._forward(x, w, bias, *steps)
+        conv._for_input(grad, w, x.shape, *steps)
+        conv._for_weight(grad, x, w.shape, *steps)
+
+    step()
+    for name in ("windows", "Window", "correlation", "input_gradient", "weight_gradient"):
+        monkeypatch.delattr(conv, name)
+    before = [plan.cache_info().misses for plan in CALLS]
+    step()
+    assert [plan.cache_info().misses for plan in CALLS] == before
+
+
+def test_few_plans_of_large_planes_are_kept():
+    """A detector's images have ever other sizes: their tables had been kept by the gigabyte."""
+    made = []
+    keep = planes.Kept(lambda window, more: made.append(window) or len(made))
+    windows = [planes.Window((3,), (1,), (1,), (1,), (n,), (n,)) for n in range(planes.LARGE + 1, planes.LARGE + 41)]
+    for window in (*windows, *windows[-planes.FEW_KEPT :]):
+        keep(window, 1)
+    assert len(made) == len(windows)
+    assert (keep.few.cache_info().currsize, keep.many.cache_info().currsize) == (planes.FEW_KEPT, 0)
+    steps = ((1,), (1,), (1,), False, (0,), 1)
+    assert forward_call((1, 2, *windows[0].inputs), (2, 2, 3), None, steps, FLOAT32.dtype, 2, 1) is None
+
+
+def test_phases_are_planned_where_one_product_does_not_serve(monkeypatch):
+    """Windows of 16x16 side by side have 256 phases."""
+    planned = []
+    monkeypatch.setattr(convolution, "_phases", lambda *sizes: planned.append(sizes))
+    window = planes.Window((16, 16), (16, 16), (0, 0), (1, 1), (64, 64), (4, 4))
+    run = convolution._spread(window, 1, 3, 64, 1, FLOAT32, 2, 1)
+    found = run(numbers(1, 64, 4, 4, dtype=np.float32), numbers(64, 3, 16, 16, dtype=np.float32), None)
+    assert found.shape == (1, 3, 64, 64)
+    assert not planned

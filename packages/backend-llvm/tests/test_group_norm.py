@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import tenfold
-from tenfold.llvm.kernels import batch_norm, group_norm, pool
+from tenfold.llvm.kernels import batch_norm, group_norm, little_norms, pool
 from tenfold.llvm.session import session
 
 pytestmark = pytest.mark.skipif(session() is None, reason="no compiled kernels on this machine")
@@ -140,3 +140,20 @@ def test_pooling_channels_last(dtype, kernel, stride, padding, threads):
     back, turned = (pool._max_pool_grad(f(g), f(plain[1]), x.shape, 2) for f in (np.asarray, last))
     assert is_last(turned)
     assert np.array_equal(back, turned)
+
+
+def test_a_group_is_one_threads_work_up_to_its_size(monkeypatch):
+    """The steps between several programs had taken longer than these, for arrays of a hundred thousand elements."""
+    assert little_norms._plan((8, 32, 28, 28), False, 1, 16) is not None
+    assert little_norms._plan((16, 64, 32, 32), False, 4, 16) is not None
+    assert little_norms._plan((16, 64, 32, 32), False, 1, 16) is None  # of which more threads take less time
+    x, grad = (RNG.standard_normal((8, 32, 28, 28)).astype(np.float32) for _ in range(2))
+    x += np.float32(100)
+    weight = RNG.standard_normal(32).astype(np.float32)
+    monkeypatch.setattr(group_norm, "_call", None)
+    for groups in (1, 8):
+        wanted = definition(x, groups, weight, weight, 1e-5, grad)
+        found = group_norm.fused_group_norm(x, groups, weight, weight, 1e-5)
+        back = group_norm.fused_group_norm_grad(grad, x, *found[1:], groups, weight, 1e-5)
+        for got, expected in zip((*found, *back), wanted, strict=True):
+            assert np.abs(got - expected).max() <= 1e-5 * max(1, np.abs(expected).max())

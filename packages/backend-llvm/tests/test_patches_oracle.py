@@ -7,9 +7,9 @@ import pytest
 
 import tenfold
 from tenfold.llvm import convolution
-from tenfold.llvm.kernels import conv
 from tenfold.llvm.planes import Window
 from tenfold.llvm.session import session
+from tenfold.llvm.storage import FLOAT32
 
 torch = pytest.importorskip("torch")
 pytestmark = pytest.mark.skipif(session() is None, reason="no compiled kernels on this machine")
@@ -56,7 +56,9 @@ def test_which_are_one_product():
         given = {"kernel": (2, 2), "stride": (2, 2), "padding": (0, 0), "dilation": (1, 1), **changes}
         return Window(**given, inputs=inputs, outputs=(6, 6))
 
-    found = conv._by_patches(grad, weight, window((12, 12)))
-    np.testing.assert_allclose(found, convolution.input_gradient(grad, weight, window((12, 12)), 1, 1))
+    assert convolution.side_by_side(window((12, 12)), 1)
+    plans = (convolution.input_gradient(window(sizes), 2, 16, 32, 1, FLOAT32, 0, 1) for sizes in ((12, 12), (13, 12)))
+    found, expected = (plan(grad, weight, None) for plan in plans)
+    np.testing.assert_allclose(found, expected[:, :, :12])
     for other in (window((13, 12)), window((12, 12), dilation=(2, 1)), window((12, 12), padding=(1, 0))):
-        assert conv._by_patches(grad, weight, other) is None
+        assert not convolution.side_by_side(other, 1)

@@ -7,7 +7,7 @@ from itertools import product
 import numpy as np
 import pytest
 
-from tenfold.llvm.kernels import pool
+from tenfold.llvm.kernels import means, pool
 
 RNG = np.random.default_rng(0)
 # shape, kernel, stride, padding, dilation, ceil_mode
@@ -103,3 +103,37 @@ def test_volumes():
     expected = definition(x, *case, values.shape[2:])
     np.testing.assert_array_equal(values, expected[0])
     np.testing.assert_array_equal(indices, expected[1])
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("sizes", [(5,), (7, 7), (28, 30), (3, 4, 5)])
+def test_means_of_whole_planes_are_sums_along_them(sizes, dtype, monkeypatch):
+    """By windows of a whole plane they had taken twice as long, and their gradient nine times."""
+    n, shape = len(sizes), (3, 4, *sizes)
+    x, grad = RNG.standard_normal(shape).astype(dtype), RNG.standard_normal((3, 4, *[1] * n)).astype(dtype)
+    expected, back = x.mean(tuple(range(2, n + 2)), keepdims=True), np.broadcast_to(grad / np.prod(sizes), shape)
+    monkeypatch.setattr(means, "_run", None)
+    steps = (sizes, sizes, (0,) * n, False, True, None)
+    for found in (means._adaptive_avg_pool(x, (1,) * n), means._avg_pool(x, *steps)):
+        np.testing.assert_allclose(found, expected, atol=1e-6)
+        assert found.dtype == dtype
+    for found in (means._adaptive_avg_pool_grad(grad, shape, n), means._avg_pool_grad(grad, shape, *steps)):
+        np.testing.assert_allclose(found, back, rtol=1e-6)
+        assert found.flags.c_contiguous
+    single = means._adaptive_avg_pool(x[0], (1,) * n)
+    np.testing.assert_allclose(single, expected[0], atol=1e-6)
+
+
+def test_means_of_whole_planes_channels_last_lie_so():
+    x = np.moveaxis(np.ascontiguousarray(np.moveaxis(numbers((2, 4, 5, 6), np.float32), 1, -1)), -1, 1)
+    assert means._adaptive_avg_pool(x, (1, 1)).strides == (16, 4, 16, 16)
+    grad = np.zeros((2, 1, 1, 4), np.float32).transpose(0, 3, 1, 2)
+    assert means._adaptive_avg_pool_grad(grad, (2, 4, 5, 6), 2).strides == x.strides
+
+
+def test_one_window_that_is_not_the_whole_plane_is_a_window():
+    """Padding and divisors count, and a plane of no elements has no mean."""
+    x = np.ones((1, 1, 4, 4), np.float32)
+    assert means._avg_pool(x, (4, 4), (4, 4), (0, 0), False, True, 2)[0, 0, 0, 0] == 8
+    assert means._avg_pool(x, (4, 4), (4, 4), (1, 1), False, True, None)[0, 0, 0, 0] == 9 / 16
+    assert means._adaptive_avg_pool(x[..., :0], (1, 1)) is NotImplemented

@@ -68,3 +68,17 @@ def test_compiled_loops_serve_images_channels_last():
         np.testing.assert_allclose(reduction.reduce(kind, x, (2, 3), False), wanted, rtol=1e-6)
     assert reduction.reduce("mean", x, 2, False) is NotImplemented  # whose result would lie in another order
     np.testing.assert_allclose(reduction.reduce("mean", x, (0, 2, 3), True), x.mean((0, 2, 3), keepdims=True), rtol=1e-6)
+
+
+@pytest.mark.parametrize("name", ["sum", "mean", "amax", "amin", "nansum"])
+def test_dimensions_of_size_one_join_their_neighbours(name):
+    """A single image's channels are one pass, as rows are."""
+    assert reduction._passes((1, 8, 6, 5), (0, 2, 3)) == [(8, 30, 1)]
+    assert reduction._passes((2, 8, 1, 5), (0, 2, 3)) == [(16, 5, 1), (1, 2, 8)]
+    for shape in ((1, 8, 6, 5), (2, 1, 6, 5), (2, 8, 1, 5), (1, 1, 1, 1), (1, 3, 1, 700)):
+        numbers = np.random.default_rng(0).random(shape, np.float32)
+        for dims in (dims for n in range(1, 5) for dims in combinations(range(4), n)):
+            for keepdim in (False, True):
+                ours, theirs = (getattr(m, name)(m.from_numpy(numbers), dims, keepdim=keepdim) for m in (tenfold, torch))
+                assert ours.stride() == theirs.stride()
+                np.testing.assert_allclose(ours.numpy(), theirs.numpy(), rtol=1e-6)

@@ -53,7 +53,7 @@ def served(monkeypatch):
     """The sides of the tiles of the calls that were served."""
     sizes = []
     run = winograd_calls.correlate
-    monkeypatch.setattr(winograd_calls, "correlate", lambda *args: sizes.append(args[4]) or run(*args))
+    monkeypatch.setattr(winograd_calls, "correlate", lambda *args: sizes.append(args[5]) or run(*args))
     return sizes
 
 

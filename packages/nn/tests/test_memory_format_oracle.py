@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
 import pytest
 
 import tenfold as tf
@@ -144,3 +145,52 @@ def test_batch_norm_goes_by_where_the_elements_lie(shape: tuple[int, ...], order
         layer = engine.nn.functional.instance_norm(x, engine.zeros(C), engine.ones(C), use_input_stats=False)
         strides.append((found.stride(), layer.stride()))
     assert strides[0] == strides[1]
+
+
+@pytest.mark.parametrize("last", [(False, True), (True, True), (True, False)])
+@pytest.mark.parametrize("n", [2, 3])
+@pytest.mark.parametrize("transposed", [False, True])
+def test_an_image_without_a_batch_by_weights_channels_last(n, last, transposed):
+    """A model whose weights are channels last takes one image; its dimensions had been counted as those of a batch."""
+    results = []
+    for t, functional in ((tf, F), (torch, TF)):
+        formats = {4: t.channels_last, 5: t.channels_last_3d}
+        numbers = [t.arange(4.0 * 6**n).reshape(1, 4, *[6] * n).sin(), t.arange(24.0 * 3**n).reshape(4, 6, *[3] * n).cos()]
+        if not transposed:
+            numbers[1] = numbers[1].transpose(0, 1)
+        x, w = (a.to(memory_format=formats[a.dim()]) if q else a.contiguous() for a, q in zip(numbers, last, strict=True))
+        x, w = x[0].requires_grad_(), w.requires_grad_()
+        y = getattr(functional, f"conv{'_transpose' if transposed else ''}{n}d")(x, w, None, 2, 1)
+        results.append((y, *t.autograd.grad(y, (x, w), t.ones_like(y))))
+    for k, (ours, theirs) in enumerate(zip(*results, strict=True)):
+        tf.testing.assert_close(ours.detach(), tf.from_numpy(theirs.detach().numpy()), atol=2e-5, rtol=2e-5)
+        if n == 2 and k < 2:  # PyTorch's kernels for volumes have no channels last; weights' gradients lie as the weights do
+            assert ours.stride() == theirs.stride()
+
+
+@pytest.mark.parametrize("lies", ["rows", "channels last", "transposed"])
+@pytest.mark.parametrize("factor", [1, 2])
+@pytest.mark.parametrize("name", ["pixel_shuffle", "pixel_unshuffle"])
+@pytest.mark.parametrize("shape", [(2, 8, 4, 6), (1, 4, 2, 2), (4, 2, 2), (2, 3, 4, 6, 6)], ids=str)
+def test_shuffles_give_memory_of_their_own(shape, name, factor, lies):
+    """A factor of 1 had given the input itself."""
+    results = []
+    for t, functional in ((tf, F), (torch, TF)):
+        x = t.arange(float(np.prod(shape))).reshape(shape)
+        last = lies == "channels last" and len(shape) == 4
+        if last:
+            x = x.to(memory_format=t.channels_last)
+        x = x.transpose(-1, -2).requires_grad_() if lies == "transposed" else x.requires_grad_()
+        y = getattr(functional, name)(x, factor)
+        g = t.arange(float(y.numel())).reshape(y.shape)
+        (back,) = t.autograd.grad(y, x, g.to(memory_format=t.channels_last) if last else g)
+        with t.no_grad():
+            alone = getattr(functional, name)(x, factor)
+        assert len({a.data_ptr() for a in (x, y, alone)}) == 3
+        results.append((y, back, alone))
+    for k, (ours, theirs) in enumerate(zip(*results, strict=True)):
+        assert ours.tolist() == theirs.tolist()
+        if k == 1:  # a gradient, whose order is that of the operators it is made of
+            continue
+        if shape[0] > 1 or lies != "channels last":  # one image's sizes of 1 may have either order's strides
+            assert ours.stride() == theirs.stride()

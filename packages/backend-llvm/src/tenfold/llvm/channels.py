@@ -31,12 +31,22 @@ def serves(inner: int, outer: int, pixels: int) -> bool:
 
 def _read(x: Array, reading: Reading) -> Array | None:
     """The pixels that are read, as (N, C, pixels); None where a window has more taps, or zeros around."""
+    places = _places(reading)
+    if places:
+        x = np.ascontiguousarray(x[places])
+    return None if places is None else x.reshape(*x.shape[:2], -1)
+
+
+@lru_cache(maxsize=256)
+def _places(reading: Reading) -> tuple[Any, ...] | None:
+    """Where these pixels are; (): all of them are read."""
     if any(len(o) > 1 for o in reading.offsets) or reading.inputs != reading.lengths:
         return None
     firsts = [o[0] for o in reading.offsets]
+    if not any(firsts) and reading.outputs == reading.inputs:
+        return ()
     steps = zip(firsts, reading.outputs, reading.stride, strict=True)
-    places: tuple[Any, ...] = (..., *[slice(f, f + (n - 1) * s + 1, s) for f, n, s in steps])
-    return np.ascontiguousarray(x[places]).reshape(*x.shape[:2], -1)
+    return (..., *[slice(f, f + (n - 1) * s + 1, s) for f, n, s in steps])
 
 
 def correlate(x: Array, weight: Array, bias: Array | None, backward: bool, reading: Reading) -> Array | None:

@@ -14,11 +14,12 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from tenfold.llvm import winograd_calls
-from tenfold.llvm.convolution import BY_PLACE, NARROW, TRANSPOSITION, WORK, turned
+from tenfold.llvm.direct import BY_PLACE, NARROW, TRANSPOSITION, WORK
 from tenfold.llvm.planes import Reading, Window, backward, forward
 from tenfold.llvm.products import GROUP, Run, Tile, panel_tile
 from tenfold.llvm.programs import empty
 from tenfold.llvm.storage import BY_DTYPE, FLOAT32, Stored
+from tenfold.llvm.weight_gradients import turned
 
 Array = np.ndarray[Any, Any]
 Sizes = tuple[int, ...]

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import pairwise
 from math import prod
-from typing import Any
+from typing import Any, Generic, TypeVar
 
 import numpy as np
 
@@ -15,7 +15,9 @@ from tenfold.llvm.products import GROUP, Run
 
 Array = np.ndarray[Any, Any]
 Sizes = tuple[int, ...]
+T = TypeVar("T")
 LONGEST_RUN = 11  # taps that are written out one after the other in a program
+LARGE, FEW_KEPT, MANY_KEPT = 1 << 14, 16, 256  # pixels of a plane; results of sizes that are kept for large and for other planes
 
 
 @dataclass(frozen=True)
@@ -40,6 +42,26 @@ class Reading:
     before: Sizes
     lengths: Sizes
     offsets: tuple[Sizes, ...]
+
+
+class Kept(Generic[T]):
+    """A function of a window or reading, and more, whose results are kept: few of large planes, whose tables take megabytes."""
+
+    def __init__(self, make: Callable[..., T]) -> None:
+        self.few, self.many = lru_cache(maxsize=FEW_KEPT)(make), lru_cache(maxsize=MANY_KEPT)(make)
+
+    def __call__(self, sizes: Window | Reading, *others: Any) -> T:
+        return (self.few if is_large(sizes) else self.many)(sizes, *others)
+
+    def cache_clear(self) -> None:
+        """Keep none of them."""
+        self.few.cache_clear()
+        self.many.cache_clear()
+
+
+def is_large(sizes: Window | Reading) -> bool:
+    """Whether the tables of these planes are long."""
+    return max(prod(sizes.inputs), prod(sizes.outputs)) > LARGE
 
 
 def forward(window: Window) -> Reading:
@@ -108,6 +130,7 @@ class Plane:
     neighbours. All tables are in bytes but `phases`."""
 
     def __init__(self, reading: Reading, channels: int, size: int, parted: bool) -> None:
+        self.reading = reading
         self.stride = reading.stride if parted else (1,) * len(reading.stride)
         self.lengths = tuple(-(-n // s) for n, s in zip(reading.lengths, self.stride, strict=True))
         self.steps = [prod(self.lengths[axis + 1 :]) for axis in range(len(self.lengths))]
@@ -148,7 +171,7 @@ class Plane:
         return np.array(found, np.int64).reshape(-1)
 
 
-@lru_cache(maxsize=256)
+@Kept
 def plane_of(reading: Reading, channels: int, size: int, parted: bool) -> Plane:
     """The layout and its tables, made once."""
     return Plane(reading, channels, size, parted)

@@ -69,6 +69,23 @@ class Compiled:
             _launch()(address, items, grain, *arguments)
         return address != 0
 
+    def bound(self, *key: Any) -> Callable[..., bool]:
+        """`run` for one key, whose program is looked up by the first call alone."""
+        found: tuple[Any, int] | None = None  # replaced as a whole: several threads may come at once
+
+        def run(items: int, grain: int, *arguments: Any) -> bool:
+            nonlocal found
+            known = found
+            if known is None or sessions.USED:
+                address = self.address(*key)
+                if not address:
+                    return False
+                found = known = _launch(), address
+            known[0](known[1], items, grain, *arguments)
+            return True
+
+        return run
+
 
 class Program(Compiled):
     """A function that makes a program from the dtypes of its arguments, and what was compiled of it."""
@@ -113,6 +130,14 @@ def _launch() -> Any:
     session = sessions.session()
     assert session is not None
     return session.launch
+
+
+def allocator(size_bytes: int) -> Callable[..., Array]:
+    """What makes new arrays of this size, as `np.empty` does."""
+    session = sessions.session()
+    assert session is not None
+    found: Callable[..., Array] = session.memory.allocator(size_bytes)
+    return found
 
 
 def empty(shape: Any, stored: Stored) -> Array:

@@ -12,12 +12,12 @@ from tenfold.llvm import winograd
 from tenfold.llvm.planes import Reading
 from tenfold.llvm.products import Tile
 from tenfold.llvm.programs import Compiled, empty
-from tenfold.llvm.storage import FLOAT32
+from tenfold.llvm.storage import FLOAT32, Stored
 from tenfold.llvm.winograd_matrices import TAPS
 from tenfold.llvm.writer import registers
 
 if TYPE_CHECKING:
-    from tenfold.llvm.convolution import Weights
+    from tenfold.llvm.direct import Form
 
 Array = np.ndarray[Any, Any]
 
@@ -54,13 +54,13 @@ def get_tile() -> int:
     return _tile
 
 
-def tile_for(x: Array, weights: Weights, reading: Reading) -> int:
-    """The side of a tile; 0 for convolutions that are none by minimal filtering, or are slower so."""
-    if x.dtype != np.float32 or weights.groups > 1 or reading.stride != (1, 1) or registers().bytes < WIDE:
+def tile_for(most: int, images: int, form: Form, reading: Reading, stored: Stored) -> int:
+    """The side of a tile, `most` at most; 0 for convolutions that are none by minimal filtering, or are slower so."""
+    if stored is not FLOAT32 or form.groups > 1 or reading.stride != (1, 1) or registers().bytes < WIDE:
         return 0
-    if reading.offsets not in WINDOWS or min(weights.inner, weights.outer) < LEAST_CHANNELS:
+    if reading.offsets not in WINDOWS or min(form.inner, form.outer) < LEAST_CHANNELS:
         return 0
-    return next((m for m in SIZES if 0 < m <= _tile and _fills(m, len(x), reading.outputs)), 0)
+    return next((m for m in SIZES if 0 < m <= most and _fills(m, images, reading.outputs)), 0)
 
 
 def _fills(m: int, images: int, outputs: tuple[int, ...]) -> bool:
@@ -85,12 +85,12 @@ def _rows(across: int, vectors: int, total: int, threads: int) -> int:
 
 
 def correlate(
-    x: Array, weights: Weights, bias: Array | None, reading: Reading, m: int, threads: int
+    x: Array, weight: Array, form: Form, bias: Array | None, reading: Reading, m: int, threads: int
 ) -> tuple[Array, Array] | None:
     """Results, and which images hold some that are no finite numbers; None where there is no code."""
     stored, lanes, tile = FLOAT32, registers().lanes(FLOAT32), winograd.tile_of(FLOAT32)
-    (N, C, H, W), O, (high, wide) = x.shape, weights.outer, reading.outputs
-    panels = weights.panels(Tile(stored, 1, 1))
+    (N, C, H, W), O, (high, wide) = x.shape, form.outer, reading.outputs
+    panels = form.panels(Tile(stored, 1, 1))(weight)
     if panels is None:
         return None
     count, positions = -(-O // lanes), (m + TAPS - 1) ** 2

@@ -7,24 +7,31 @@ from typing import Any
 
 import numpy as np
 
-from tenfold.llvm import channels, matrix_windows, patches
-from tenfold.llvm.convolution import NARROW, Weights, correlate, input_gradient, weight_gradient
+from tenfold.llvm import matrix_windows, patches
+from tenfold.llvm.convolution import correlation, input_gradient
+from tenfold.llvm.convolution_calls import (
+    DTYPES,
+    agree,
+    known_for_input,
+    known_for_weight,
+    known_forward,
+    settings,
+    windows,
+)  # fmt: skip
+from tenfold.llvm.direct import NARROW
 from tenfold.llvm.formats import LAST, Order, channels_first, in_one_piece, last, order_of, ordered
 from tenfold.llvm.kernels.attaching import chosen
 from tenfold.llvm.large_calls import affine, dot
-from tenfold.llvm.planes import Window, forward
+from tenfold.llvm.planes import Window
 from tenfold.llvm.programs import suitable
-from tenfold.llvm.storage import BFLOAT16, BY_DTYPE, FLOAT32, FLOAT64
+from tenfold.llvm.storage import BFLOAT16, BY_DTYPE
+from tenfold.llvm.weight_gradients import weight_gradient
 from tenfold.settings.threads import get_num_threads
 
 Array = np.ndarray[Any, Any]
 Sizes = tuple[int, ...]
 
-DTYPES = (FLOAT32.dtype, FLOAT64.dtype)
 NOTE = "float32 and float64"
-# Products of a convolution of one tap, below which NumPy's are done before these are planned; and of its gradients, up to which
-# they take less time where channels are few.
-LITTLE, LITTLE_GRADIENT = 1 << 19, 1 << 21
 
 
 def _pieces(n: int, *arrays: Any) -> tuple[Array, ...] | None:
@@ -39,6 +46,11 @@ def _result(value: Array | None, order: Order | None) -> Any:
     return NotImplemented if value is None else ordered(value, order)
 
 
+def _only(images: Any) -> Any:
+    """The image of a batch of one."""
+    return images if images is NotImplemented else images[0]
+
+
 def _rows(groups: int, transposed: bool, kernel: Sizes, padding: Sizes, *arrays: Array) -> list[Array] | None:
     """Arrays of which a convolution makes products of matrices: rows of channels, where a window has one tap."""
     if groups > 1 or transposed or prod(kernel) > 1 or any(padding):
@@ -47,13 +59,6 @@ def _rows(groups: int, transposed: bool, kernel: Sizes, padding: Sizes, *arrays:
     if any(f is None or a.dtype not in DTYPES or a.dtype is not arrays[0].dtype for f, a in zip(found, arrays, strict=True)):
         return None
     return found  # type: ignore[return-value]
-
-
-def _mixes(groups: int, transposed: bool, kernel: Sizes, padding: Sizes, stride: Sizes, *arrays: Array) -> bool:
-    """Whether every pixel of images that lie row by row is multiplied by one matrix, which NumPy does at once."""
-    if groups > 1 or transposed or prod(kernel) > 1 or prod(stride) > 1 or any(padding):
-        return False
-    return all(a.flags.c_contiguous for a in arrays) and not order_of(*arrays)
 
 
 def _taken(x: Array, kernel: Sizes, padding: Sizes, stride: Sizes) -> Array:
@@ -69,17 +74,6 @@ def _images(rows: Array, sizes: Sizes) -> Array:
     return np.moveaxis(rows.reshape(-1, *sizes, rows.shape[1]), -1, 1)
 
 
-def _window(inputs: Sizes, kernel: Sizes, stride: Sizes, padding: Sizes, dilation: Sizes, beyond: Sizes | None) -> Window | None:
-    """The window of a convolution, or of the one whose images' gradient a transposed convolution is (`beyond`: its padding)."""
-    given = tuple(stride), tuple(padding), tuple(dilation)
-    if beyond is not None:
-        steps = zip(inputs, kernel, *given, beyond, strict=True)
-        wide = tuple((i - 1) * s - 2 * p + d * (k - 1) + o + 1 for i, k, s, p, d, o in steps)
-        return Window(kernel, *given, wide, inputs)
-    outputs = tuple((i + 2 * p - d * (k - 1) - 1) // s + 1 for i, k, s, p, d in zip(inputs, kernel, *given, strict=True))
-    return Window(kernel, *given, inputs, outputs) if min(outputs) > 0 else None
-
-
 def _forward(
     input: Array,
     weight: Array,
@@ -91,14 +85,16 @@ def _forward(
     output_padding: Sizes,
     groups: int,
 ) -> Any:
+    given = (tuple(stride), tuple(padding), tuple(dilation), transposed, tuple(output_padding), groups)
+    known = known_forward(input, weight, bias, given)
+    if known is not None:
+        return known
+    if input.ndim == weight.ndim - 1:
+        return _only(_forward(input[None], weight, bias, *given))
     kernel = weight.shape[2:]
     read, written = (weight.shape[0], weight.shape[1] * groups) if transposed else (weight.shape[1] * groups, weight.shape[0])
     if input.ndim != weight.ndim or input.shape[1] != read or weight.shape[0] % groups:
         return NotImplemented  # the body says what is wrong
-    if _mixes(groups, transposed, kernel, padding, stride, input, weight):
-        pixels = prod(input.shape[2:])
-        if input.size * written < LITTLE or not channels.serves(read, written, pixels):
-            return NotImplemented
     if bias is not None:
         if bias.shape != (written,) or bias.dtype != input.dtype:
             return NotImplemented
@@ -108,7 +104,7 @@ def _forward(
     rows = _rows(groups, transposed, kernel, padding, taken, weight) if order else None
     if rows and input.size and weight.size:
         return _images(affine(rows[0], rows[1], bias), taken.shape[2:])
-    window = _window(input.shape[2:], kernel, stride, padding, dilation, output_padding if transposed else None)
+    window = windows(input.shape[2:], kernel, stride, padding, dilation, output_padding if transposed else None)
     if window is None:
         return NotImplemented
     made = _by_pixels(input, weight, bias, window, groups, transposed) if order else None
@@ -119,10 +115,7 @@ def _forward(
         return NotImplemented
     input, weight = pieces
     if transposed:
-        out = _input_gradient(input, weight, window, groups)
-        if out is not None and bias is not None:
-            out += bias.reshape(-1, *[1] * len(kernel))
-        return _result(out, order)
+        return _result(_input_gradient(input, weight, bias, window, groups), order)
     return _result(_correlate(input, weight, bias, window, groups), order)
 
 
@@ -153,40 +146,16 @@ def _by_pixels(x: Array, weight: Array, bias: Array | None, window: Window, grou
 
 
 def _correlate(x: Array, weight: Array, bias: Array | None, window: Window, groups: int) -> Array | None:
-    kernels = weight.reshape(*weight.shape[:2], -1)
-    return correlate(x, Weights(kernels, groups), bias, forward(window), get_num_threads())
+    sizes = (len(x), x.shape[1], len(weight), groups)
+    return correlation(window, *sizes, BY_DTYPE[x.dtype], *settings())(x, weight, bias)
 
 
-def _input_gradient(grad: Array, weight: Array, window: Window, groups: int) -> Array | None:
+def _input_gradient(grad: Array, weight: Array, bias: Array | None, window: Window, groups: int) -> Array | None:
     if min(window.inputs) < 1:
         return None
-    found = _by_patches(grad, weight, window) if groups == 1 and window.stride == window.kernel else None
-    return found if found is not None else input_gradient(grad, weight, window, groups, get_num_threads())
-
-
-def _by_patches(grad: Array, weight: Array, window: Window) -> Array | None:
-    """The same where windows lie side by side: one product of matrices gives all taps, which are then put where they belong."""
-    n, sizes, taps = len(window.kernel), window.outputs, window.kernel
-    if prod(taps) == 1 or any(window.padding) or any(d > 1 and k > 1 for d, k in zip(window.dilation, taps, strict=True)):
-        return None
-    if window.inputs != tuple(o * k for o, k in zip(sizes, taps, strict=True)):
-        return None
-    ones, zeros = (1,) * n, (0,) * n
-    reading = forward(Window(ones, ones, zeros, ones, sizes, sizes))
-    found = channels.correlate(grad, weight.reshape(len(weight), -1), None, True, reading)
-    if found is None:
-        return None
-    found = found.reshape(len(grad), weight.shape[1], *taps, *sizes)
-    order = (0, 1, *(d for k in range(n) for d in (2 + n + k, 2 + k)))  # of each dimension the windows, then their taps
-    return in_one_piece(found.transpose(order)).reshape(len(grad), weight.shape[1], *window.inputs)
-
-
-def _agree(wide: Sizes, narrow: Sizes, weight: Sizes, window: Window, groups: int) -> bool:
-    """Whether images, the result of their convolution, and weights have sizes that belong together."""
-    steps = zip(window.inputs, window.kernel, window.stride, window.padding, window.dilation, strict=True)
-    outputs = tuple((i + 2 * p - d * (k - 1) - 1) // s + 1 for i, k, s, p, d in steps)
-    channels = wide[1] == weight[1] * groups and narrow[1] == weight[0] and weight[0] % groups == 0
-    return channels and wide[0] == narrow[0] and outputs == window.outputs
+    sizes = (len(grad), weight.shape[1] * groups, len(weight), groups)
+    plan = input_gradient(window, *sizes, BY_DTYPE[grad.dtype], *settings())
+    return plan(grad, weight, bias)
 
 
 def _for_input(
@@ -200,15 +169,18 @@ def _for_input(
     output_padding: Sizes,
     groups: int,
 ) -> Any:
+    given = (tuple(stride), tuple(padding), tuple(dilation), transposed, tuple(output_padding), groups)
+    known = known_for_input(grad, weight, tuple(input_shape), given)
+    if known is not None:
+        return known
     n = weight.ndim
+    if grad.ndim == len(input_shape) == n - 1:
+        return _only(_for_input(grad[None], weight, (1, *input_shape), *given))
     if grad.ndim != n or len(input_shape) != n:
         return NotImplemented
     wide, narrow = (grad.shape, tuple(input_shape)) if transposed else (tuple(input_shape), grad.shape)
     window = Window(weight.shape[2:], *map(tuple, (stride, padding, dilation, wide[2:], narrow[2:])))
-    if not _agree(wide, narrow, weight.shape, window, groups):
-        return NotImplemented
-    little = grad.size * wide[1] < LITTLE_GRADIENT and not channels.serves(narrow[1], wide[1], prod(narrow[2:]))
-    if little and _mixes(groups, transposed, window.kernel, padding, stride, grad, weight):
+    if not agree(wide, narrow, weight.shape, window, groups):
         return NotImplemented
     order = order_of(grad, weight)
     rows = _rows(groups, transposed, weight.shape[2:], padding, grad, weight) if order and prod(stride) == 1 else None
@@ -222,7 +194,7 @@ def _for_input(
         return NotImplemented
     grad, weight = pieces
     if not transposed:
-        return _result(_input_gradient(grad, weight, window, groups), order)
+        return _result(_input_gradient(grad, weight, None, window, groups), order)
     return _result(_correlate(grad, weight, None, window, groups), order)
 
 
@@ -237,15 +209,17 @@ def _for_weight(
     output_padding: Sizes,
     groups: int,
 ) -> Any:
+    given = (tuple(stride), tuple(padding), tuple(dilation), transposed, tuple(output_padding), groups)
+    known = known_for_weight(grad, input, tuple(weight_shape), given)
+    if known is not None:
+        return known
+    if grad.ndim == input.ndim == len(weight_shape) - 1:
+        return _for_weight(grad[None], input[None], weight_shape, *given)
     if not grad.ndim == input.ndim == len(weight_shape):
         return NotImplemented
     wide, narrow = (grad, input) if transposed else (input, grad)
     window = Window(*map(tuple, (weight_shape[2:], stride, padding, dilation, wide.shape[2:], narrow.shape[2:])))
-    if not _agree(wide.shape, narrow.shape, tuple(weight_shape), window, groups):
-        return NotImplemented
-    few = not channels.serves(wide.shape[1], narrow.shape[1], prod(narrow.shape[2:]))
-    little = few and grad.size * wide.shape[1] < LITTLE_GRADIENT
-    if little and _mixes(groups, transposed, window.kernel, padding, stride, grad, input):
+    if not agree(wide.shape, narrow.shape, tuple(weight_shape), window, groups):
         return NotImplemented
     order = order_of(grad, input)
     taken = _taken(input, window.kernel, padding, stride) if order and not transposed else input
@@ -260,7 +234,8 @@ def _for_weight(
     if pieces is None:
         return NotImplemented
     wide, narrow = pieces
-    return _result(weight_gradient(wide, narrow, window, groups, get_num_threads()), order)
+    sizes = (len(wide), wide.shape[1], narrow.shape[1], groups)
+    return _result(weight_gradient(window, *sizes, BY_DTYPE[wide.dtype], get_num_threads())(wide, narrow), order)
 
 
 def _by_unit(*arrays: Any) -> bool:
@@ -286,7 +261,7 @@ def _unit_forward(
         not _by_unit(bias) or bias.shape != weight.shape[transposed : 1 + transposed] or not bias.flags.carray
     ):
         return NotImplemented
-    window = _window(input.shape[2:], weight.shape[2:], stride, padding, dilation, output_padding if transposed else None)
+    window = windows(input.shape[2:], weight.shape[2:], stride, padding, dilation, output_padding if transposed else None)
     if window is None or min(window.inputs) < 1:
         return NotImplemented
     if transposed:
@@ -302,7 +277,7 @@ def _unit_for_input(
         return NotImplemented
     wide, narrow = (grad.shape, tuple(input_shape)) if transposed else (tuple(input_shape), grad.shape)
     window = Window(weight.shape[2:], *map(tuple, (stride, padding, dilation, wide[2:], narrow[2:])))
-    if not _agree(wide, narrow, weight.shape, window, groups) or min(wide[2:]) < 1:
+    if not agree(wide, narrow, weight.shape, window, groups) or min(wide[2:]) < 1:
         return NotImplemented
     if transposed:
         return _laid(matrix_windows.correlate(grad, weight, None, window), grad, weight)
@@ -317,7 +292,7 @@ def _unit_for_weight(
         return NotImplemented
     wide, narrow = (grad, input) if transposed else (input, grad)
     window = Window(*map(tuple, (weight_shape[2:], stride, padding, dilation, wide.shape[2:], narrow.shape[2:])))
-    if not _agree(wide.shape, narrow.shape, tuple(weight_shape), window, groups):
+    if not agree(wide.shape, narrow.shape, tuple(weight_shape), window, groups):
         return NotImplemented
     return _laid(matrix_windows.weight_gradient(wide, narrow, window), grad, input)
 

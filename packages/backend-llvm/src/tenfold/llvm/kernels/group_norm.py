@@ -146,7 +146,7 @@ def _call(data: tuple[Array, ...], vectors: tuple[Array | None, ...], groups: in
 
 @quiet
 def fused_group_norm(input: Array, num_groups: int, weight: Array | None, bias: Array | None, eps: float) -> Any:
-    order = order_where_it_tells(input) if input.size <= little_norms.MOST_OF_GROUPS else None
+    order = order_where_it_tells(input) if input.size <= little_norms.MOST_TURNED else None
     laid = in_one_piece(input) if order else input
     plan = little_norms.plan_of(laid, (weight, bias), num_groups)
     if plan is not None:
@@ -171,7 +171,7 @@ def fused_group_norm(input: Array, num_groups: int, weight: Array | None, bias: 
 def fused_group_norm_grad(
     grad: Array, input: Array, mean: Array, rstd: Array, num_groups: int, weight: Array | None, eps: float
 ) -> Any:
-    order = order_where_it_tells(grad, input) if input.size <= little_norms.MOST_OF_GROUPS else None
+    order = order_where_it_tells(grad, input) if input.size <= little_norms.MOST_TURNED else None
     laid = in_one_piece(input) if order else input
     plan = little_norms.plan_of(laid, (weight,), num_groups)
     if plan is not None:

@@ -22,7 +22,9 @@ Array = np.ndarray[Any, Any]
 
 MOST = 1 << 20  # elements, above which several programs take no longer
 MOST_OF_FLOAT64 = 1 << 14  # whose sums of more elements are kept with their rounding errors
-MOST_OF_GROUPS, MOST_OF_COLUMNS = 1 << 16, 1 << 18  # the same where an item is a group in all samples, or channels lie last
+MOST_OF_COLUMNS = 1 << 18  # the same where channels lie last
+MOST_OF_ITEM = 1 << 18  # elements of a group in all samples, which one thread works on
+MOST_TURNED = 1 << 16  # of groups that lie channels last, and of columns of one item
 ROWS, ROWS_GRADIENT = (
     Compiled("normalization", rows, vectors=True),
     Compiled("gradient of normalization", rows_gradient, vectors=True),
@@ -65,8 +67,8 @@ def _plan(shape: tuple[int, ...], lies_last: bool, groups: int | None, lanes: in
         return None
     if groups is None:
         plan = _batch(shape, lies_last, lanes)
-        return None if plan.last and prod(shape) > (MOST_OF_COLUMNS if plan.items > 1 else MOST_OF_GROUPS) else plan
-    fits = groups > 0 and shape[1] % groups == 0 and prod(shape) <= MOST_OF_GROUPS
+        return None if plan.last and prod(shape) > (MOST_OF_COLUMNS if plan.items > 1 else MOST_TURNED) else plan
+    fits = groups > 0 and shape[1] % groups == 0 and prod(shape) <= MOST_OF_ITEM * groups
     return _groups(shape, groups) if fits else None
 
 

@@ -13,10 +13,13 @@ from typing import Any
 
 import numpy as np
 
+from tenfold.llvm.expressions import load
 from tenfold.llvm.formats import channels_first, channels_last, in_one_piece, order_of, ordered
 from tenfold.llvm.kernels.attaching import chosen
-from tenfold.llvm.programs import Compiled, empty
-from tenfold.llvm.storage import BY_DTYPE, FLOAT32, FLOAT64
+from tenfold.llvm.kernels.reduction import LONG, PROGRAM as REDUCTIONS
+from tenfold.llvm.programs import Compiled, Program, empty
+from tenfold.llvm.rows import Array as Argument, Rows, length
+from tenfold.llvm.storage import BY_DTYPE, FLOAT32, FLOAT64, Stored
 from tenfold.llvm.window_axes import WIDEST, Axis, even, sliding, tables
 from tenfold.llvm.windows import ROW, Across, means, means_last
 
@@ -28,6 +31,15 @@ MEANS_LAST = Compiled("means of windows, channels last", means_last, vectors=Tru
 WORK = 1 << 14
 SLACK = 16  # of a row and of a table: a vector's numbers
 NOTE = "float32 and float64 in one piece or channels last"
+
+
+def _filling(stored: Stored) -> Rows:
+    """A number of each row over the row's length, in all of the row."""
+    value = load(0, stored.computed) / length(stored.computed)
+    return Rows(((value, Argument(stored, "row")),), (Argument(stored, "scalar"),))
+
+
+FILLED = Program("the gradient of a mean", _filling)
 
 
 @dataclass(frozen=True, eq=False)
@@ -106,11 +118,35 @@ def _run(x: Array, n: int, plan: Plan | None, back: bool) -> Any:
     return ordered(out, order) if done else NotImplemented
 
 
+def _whole(x: Array, n: int, sizes: Sizes) -> Any:
+    """The means of whole planes, or, of `sizes`, their gradient: a number in each element. NotImplemented: by windows."""
+    stored, back = BY_DTYPE.get(x.dtype), len(sizes) > 0
+    if stored not in (FLOAT32, FLOAT64) or not x.size or not x.flags.carray:
+        return NotImplemented
+    if x.ndim > 3 and x.strides[1] <= x.strides[-1] and not (back and x.strides[-1] == x.itemsize):  # perhaps channels last
+        return NotImplemented
+    lead = x.shape[: x.ndim - n]
+    out = empty((*lead, *(sizes or (1,) * n)), stored)
+    if back:
+        return out if FILLED.rows((stored,), x.size, prod(sizes), out, x) else NotImplemented
+    count = x.size // out.size
+    done = count < LONG and REDUCTIONS.rows(("mean", stored, stored, "rows"), out.size, count, out, x)
+    return out if done else NotImplemented
+
+
+def _covers(sizes: Sizes, kernel: Sizes, padding: Sizes, divisor: int | None) -> bool:
+    """Whether there is one window, of the whole plane."""
+    return sizes == kernel and divisor is None and not any(padding) and min(sizes) > 0
+
+
 def _avg_pool(
     input: Array, kernel: Sizes, stride: Sizes, padding: Sizes, ceil_mode: bool, count_pad: bool, divisor: int | None
 ) -> Any:
     n = len(kernel)
     sizes = input.shape[input.ndim - n :]
+    made = _whole(input, n, ()) if _covers(sizes, kernel, padding, divisor) else NotImplemented
+    if made is not NotImplemented:
+        return made
     plan = _pooling(sizes, kernel, stride, padding, ceil_mode, count_pad, divisor, False, input.dtype)
     return _run(input, n, plan, False)
 
@@ -120,16 +156,25 @@ def _avg_pool_grad(
 ) -> Any:
     n = len(kernel)
     sizes = tuple(shape[len(shape) - n :])
+    made = _whole(grad, n, sizes) if _covers(sizes, kernel, padding, divisor) else NotImplemented
+    if made is not NotImplemented:
+        return made
     return _run(grad, n, _pooling(sizes, kernel, stride, padding, ceil_mode, count_pad, divisor, True, grad.dtype), True)
 
 
 def _adaptive_avg_pool(input: Array, output_size: Sizes) -> Any:
     n = len(output_size)
+    made = _whole(input, n, ()) if prod(output_size) == 1 else NotImplemented
+    if made is not NotImplemented:
+        return made
     return _run(input, n, _even(input.shape[input.ndim - n :], tuple(output_size), False, input.dtype), False)
 
 
 def _adaptive_avg_pool_grad(grad: Array, input_shape: Sizes, ndim: int) -> Any:
     sizes = tuple(input_shape[len(input_shape) - ndim :])
+    made = _whole(grad, ndim, sizes) if prod(grad.shape[grad.ndim - ndim :]) == 1 else NotImplemented
+    if made is not NotImplemented:
+        return made
     return _run(grad, ndim, _even(sizes, grad.shape[grad.ndim - ndim :], True, grad.dtype), True)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from math import prod
 from typing import Any
 
@@ -12,7 +13,7 @@ from tenfold.llvm.expressions import convert, is_nan, load, select
 from tenfold.llvm.kernels.attaching import rowwise
 from tenfold.llvm.programs import Program, empty, suitable
 from tenfold.llvm.rows import Array as Argument, Rows, largest, length, product, total
-from tenfold.llvm.storage import FLOAT64, Stored
+from tenfold.llvm.storage import BY_DTYPE, FLOAT64, Stored
 
 Array = np.ndarray[Any, Any]
 LEAST = 1 << 14  # elements from which the compiled loops win more than the planning in Python of other layouts costs
@@ -74,15 +75,31 @@ def reduce(kind: str, x: Array, dim: Any, keepdim: bool) -> Any:
     shape = tuple(1 if d in dims else n for d, n in enumerate(x.shape) if keepdim or d not in dims)
     if not x.flags.c_contiguous:
         x, dims = _as_it_lies(x, dims)
-    stored = suitable(x)
-    if stored is None:
+    stored = result = suitable(x)
+    if stored is None or result is None:
         return NotImplemented
-    count = prod(x.shape[d] for d in dims)
-    if dims[-1] - dims[0] + 1 == len(dims):
-        result = _adjacent(kind, x, x.shape[: dims[0]], count, x.shape[dims[-1] + 1 :], stored)
-    else:
-        result = _apart(kind, x, dims, stored)
-    return NotImplemented if result is None else result.reshape(shape)
+    passes = _passes(x.shape, tuple(dims))
+    last = len(passes) - 1
+    for k, sizes in enumerate(passes):
+        found = _adjacent(kind, x, *sizes, stored, result if k == last else _between(kind, result))
+        if found is None:
+            return NotImplemented
+        x, stored, kind = found, BY_DTYPE[found.dtype], OF_PIECES.get(kind, kind)
+    return x.reshape(shape)
+
+
+@lru_cache(maxsize=1024)
+def _passes(shape: tuple[int, ...], dims: tuple[int, ...]) -> list[tuple[int, int, int]]:
+    """The passes over neighbouring dimensions, the last ones first: the elements before, along and behind them."""
+    sizes, left, found = list(shape), [d for d in dims if shape[d] > 1] or list(dims[-1:]), []
+    while left:
+        first = len(left) - 1
+        while first and prod(sizes[left[first - 1] + 1 : left[first]]) == 1:
+            first -= 1
+        part, left = left[first:], left[:first]
+        found.append((prod(sizes[: part[0]]), prod(sizes[part[0] : part[-1] + 1]), prod(sizes[part[-1] + 1 :])))
+        sizes[part[0] : part[-1] + 1] = [1] * (part[-1] + 1 - part[0])
+    return found
 
 
 def _as_it_lies(x: Array, dims: list[int]) -> tuple[Array, list[int]]:
@@ -111,29 +128,9 @@ def _between(kind: str, stored: Stored) -> Stored:
     return stored if kind in ("largest", "smallest") else FLOAT64
 
 
-def _apart(kind: str, x: Array, dims: list[int], stored: Stored) -> Any:
-    """Dimensions that are not neighbours: the last neighbours first."""
-    first = len(dims) - 1
-    while first and dims[first - 1] == dims[first] - 1:
-        first -= 1
-    inner = dims[first:]
-    between = _between(kind, stored)
-    before, after = x.shape[: inner[0]], x.shape[inner[-1] + 1 :]
-    part = _adjacent(kind, x, before, prod(x.shape[d] for d in inner), after, stored, between)
-    if part is None:
-        return None
-    rest = part.reshape(*before, *[1] * len(inner), *after)
-    result = reduce(OF_PIECES.get(kind, kind), rest, tuple(dims[:first]), True)
-    return None if result is NotImplemented else result.astype(stored.dtype, copy=False)
-
-
-def _adjacent(
-    kind: str, x: Array, before: tuple[int, ...], count: int, after: tuple[int, ...], stored: Stored, result: Stored | None = None
-) -> Any:
-    """The reduction of (*before, count, *after) over its middle."""
-    result = result or stored
-    out = empty((*before, *after), result)
-    parts, width = prod(before), prod(after)
+def _adjacent(kind: str, x: Array, parts: int, count: int, width: int, stored: Stored, result: Stored) -> Any:
+    """The reduction of (parts, count, width) over its middle."""
+    out = empty((parts * width,), result)
     if width > 1:
         done = PROGRAM.columns((kind, stored, result, "columns"), parts, count, width, out, x)
     elif parts == 1 and count >= LONG and kind in OF_PIECES:

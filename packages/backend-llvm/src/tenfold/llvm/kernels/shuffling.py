@@ -6,16 +6,20 @@ from typing import Any
 
 import numpy as np
 
-from tenfold.llvm.formats import in_one_piece, order_of
+from tenfold.llvm.formats import Order, in_one_piece, order_of, ordered
 from tenfold.llvm.kernels.attaching import chosen
 
 Array = np.ndarray[Any, Any]
 
 
 def _served(input: Any, r: Any) -> bool:
-    if type(r) is not int or r <= 0 or type(input) is not np.ndarray or input.ndim < 3 or not input.size:
-        return False
-    return input.flags.c_contiguous and order_of(input) is None
+    return type(r) is int and r > 0 and type(input) is np.ndarray and input.ndim > 2 and input.size > 0
+
+
+def _moved(taken: Array, shape: tuple[int, ...], order: Order | None) -> Array:
+    """The elements in this order in memory of their own, as an array of this shape that lies as the input does."""
+    made = taken.copy() if taken.flags.carray else in_one_piece(taken)
+    return ordered(made.reshape(shape), order)
 
 
 def pixel_shuffle(input: Array, upscale_factor: Any) -> Any:
@@ -25,7 +29,7 @@ def pixel_shuffle(input: Array, upscale_factor: Any) -> Any:
         return NotImplemented
     *lead, channels, high, wide = input.shape
     taken = input.reshape(-1, r, r, high, wide).transpose(0, 3, 1, 4, 2)
-    return in_one_piece(taken).reshape(*lead, channels // (r * r), high * r, wide * r)
+    return _moved(taken, (*lead, channels // (r * r), high * r, wide * r), order_of(input))
 
 
 def pixel_unshuffle(input: Array, downscale_factor: Any) -> Any:
@@ -35,8 +39,8 @@ def pixel_unshuffle(input: Array, downscale_factor: Any) -> Any:
         return NotImplemented
     *lead, channels, high, wide = input.shape
     taken = input.reshape(-1, high // r, r, wide // r, r).transpose(0, 2, 4, 1, 3)
-    return in_one_piece(taken).reshape(*lead, channels * r * r, high // r, wide // r)
+    return _moved(taken, (*lead, channels * r * r, high // r, wide // r), order_of(input))
 
 
-chosen("pixel_shuffle", pixel_shuffle, 2, "floats in one piece, where no gradient is recorded")
-chosen("pixel_unshuffle", pixel_unshuffle, 2, "floats in one piece, where no gradient is recorded")
+chosen("pixel_shuffle", pixel_shuffle, 2, "floats")
+chosen("pixel_unshuffle", pixel_unshuffle, 2, "floats")

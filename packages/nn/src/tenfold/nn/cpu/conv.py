@@ -6,7 +6,8 @@ copies long contiguous runs whatever the stride; the few columns that wrap aroun
 
 from __future__ import annotations
 
-from functools import lru_cache
+from collections.abc import Callable
+from functools import lru_cache, wraps
 from itertools import product
 from math import prod
 from typing import Any
@@ -29,6 +30,23 @@ WASTED_CHANNELS = 8
 MOST_MULTIPLES = 2
 
 
+def _single_too(of_batches: Callable[..., Array]) -> Callable[..., Array]:
+    """A kernel of batches, for images (C, *S) without one, too: how results lie in memory is told from a batch of one."""
+
+    @wraps(of_batches)
+    def run(first: Array, second: Array, third: Any, stride: Sizes, *steps: Any) -> Array:
+        if first.ndim > len(stride) + 1:
+            return of_batches(first, second, third, stride, *steps)
+        if second.ndim == first.ndim:  # of the weights' gradient, which has no batch
+            return of_batches(first[None], second[None], third, stride, *steps)
+        given = third if third is None or isinstance(third, np.ndarray) else (1, *third)
+        single: Array = of_batches(first[None], second, given, stride, *steps)[0]
+        return single
+
+    return run
+
+
+@_single_too
 @array_kernel(laid_out=1, formats=2)
 def convolution(
     input: Array,
@@ -42,10 +60,6 @@ def convolution(
     groups: int,
 ) -> Array:
     """Cross-correlation of `input` with `weight`, or its transpose; (N, C, *S), (O, C / groups, *K) -> (N, O, *P)."""
-    if input.ndim == weight.ndim - 1:
-        arguments = (weight, bias, stride, padding, dilation, transposed, output_padding, groups)
-        single: Array = convolution(input[None], *arguments)[0]
-        return single
     if not transposed:
         window = window_over(input.shape[2:], weight.shape[2:], stride, padding, dilation)
         _require_positions((weight.shape[0], *weight.shape[2:], *window.outputs))
@@ -58,6 +72,7 @@ def convolution(
     return out
 
 
+@_single_too
 @array_kernel(laid_out=1, formats=2)
 def convolution_input_grad(
     grad: Array,
@@ -71,10 +86,6 @@ def convolution_input_grad(
     groups: int,
 ) -> Array:
     """The gradient of `convolution` with respect to its input, of the shape `input_shape`."""
-    if grad.ndim == weight.ndim - 1:
-        steps = (stride, padding, dilation, transposed, output_padding, groups)
-        single: Array = convolution_input_grad(grad[None], weight, (1, *input_shape), *steps)[0]
-        return single
     if transposed:
         window = Window(*map(tuple, (weight.shape[2:], stride, padding, dilation, grad.shape[2:], input_shape[2:])))
         return _correlate(grad, weight, None, window, groups)
@@ -82,6 +93,7 @@ def convolution_input_grad(
     return _spread(grad, weight, window, groups)
 
 
+@_single_too
 @array_kernel(laid_out=1, formats=2)
 def convolution_weight_grad(
     grad: Array,
@@ -95,8 +107,6 @@ def convolution_weight_grad(
     groups: int,
 ) -> Array:
     """The gradient of `convolution` with respect to its weight, of the shape `weight_shape`."""
-    if grad.ndim == len(weight_shape) - 1:
-        grad, input = grad[None], input[None]
     wide, narrow = (grad, input) if transposed else (input, grad)
     window = Window(*map(tuple, (weight_shape[2:], stride, padding, dilation, wide.shape[2:], narrow.shape[2:])))
     return _weight_grad(narrow, wide, window, groups).reshape(weight_shape)

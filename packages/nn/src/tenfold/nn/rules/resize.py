@@ -8,6 +8,7 @@ from tenfold.autograd.gradients import gradient, gradients
 from tenfold.nn.ops.resize.grid import affine_grid_generator, regular_places
 from tenfold.nn.ops.resize.interpolate import resample, resample_grad
 from tenfold.nn.ops.resize.sampling import fused_grid_sample, fused_grid_sample_grid_grad, fused_grid_sample_input_grad
+from tenfold.nn.ops.resize.shuffle import pixel_shuffle, pixel_unshuffle
 
 gradient(
     resample,
@@ -21,6 +22,18 @@ gradient(
         g, tuple(grad_shape[len(grad_shape) - len(input_size) :]), scales, mode, align_corners, antialias
     ),
 )
+
+
+def _unshuffled(g: Any, upscale_factor: int) -> Any:
+    return pixel_unshuffle(g, upscale_factor)
+
+
+def _shuffled(g: Any, downscale_factor: int) -> Any:
+    return pixel_shuffle(g, downscale_factor)
+
+
+gradient(pixel_shuffle, input=_unshuffled)
+gradient(pixel_unshuffle, input=_shuffled)
 
 
 def _maps(g: Any, size: Any, align_corners: bool) -> Any:

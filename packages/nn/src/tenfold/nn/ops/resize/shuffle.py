@@ -7,7 +7,7 @@ from typing import Any
 
 from tenfold.dispatch.operators import composite
 from tenfold.tensor.tensor import Tensor
-from tenfold.types.memory_format import suggested_format
+from tenfold.types.memory_format import contiguous_format, suggested_format
 
 
 @composite("resize", method=None)
@@ -27,8 +27,8 @@ def pixel_shuffle(input: Tensor, upscale_factor: int) -> Tensor:
         )
     n = len(lead)
     x = input.reshape(*lead, C // (r * r), r, r, H, W)
-    shuffled = x.permute(*range(n), n, n + 3, n + 1, n + 4, n + 2).reshape(*lead, C // (r * r), H * r, W * r)
-    return shuffled.contiguous(memory_format=suggested_format(input._array))
+    moved = x.permute(*range(n), n, n + 3, n + 1, n + 4, n + 2).clone(memory_format=contiguous_format)  # new, of one too
+    return moved.reshape(*lead, C // (r * r), H * r, W * r).contiguous(memory_format=suggested_format(input._array))
 
 
 @composite("resize", method=None)
@@ -47,8 +47,8 @@ def pixel_unshuffle(input: Tensor, downscale_factor: int) -> Tensor:
         )
     n = len(lead)
     x = input.reshape(*lead, C, H // r, r, W // r, r)
-    shuffled = x.permute(*range(n), n, n + 2, n + 4, n + 1, n + 3).reshape(*lead, C * r * r, H // r, W // r)
-    return shuffled.contiguous(memory_format=suggested_format(input._array))
+    moved = x.permute(*range(n), n, n + 2, n + 4, n + 1, n + 3).clone(memory_format=contiguous_format)
+    return moved.reshape(*lead, C * r * r, H // r, W // r).contiguous(memory_format=suggested_format(input._array))
 
 
 @composite("resize", method=None)
