@@ -4,8 +4,8 @@
 ; device, 3 whether its body records what has no rule, 4 the name under which the globals have what gives results their node, 5
 ; the flags that arrays have to have (and bit 32 where they may be of half precision, without gradients), 6 recording.ll's words for the rule at 7; at 8 the parameters' roles (1 a tensor, 2 that or a
 ; number, 3 a value, 4 a value that has to be the default and that kernels do
-; not get, 5 a tensor or None, 6 a list of tensors, 7 an int, 8 a bool, 9 a float or int; 16 more where None will do, too), at 16
-; their defaults, at 24 their names; 32 is writing.ll's,
+; not get, 5 a tensor or None, 6 a list of tensors, 7 an int, 8 a bool, 9 a float or int, 10 a tensor of bool; 16 more where None
+; will do, too), at 16 their defaults, at 24 their names; 32 is writing.ll's,
 ; views.ll's and scattering.ll's, as are those behind it; 36 is the function of the form in place that `inplace=True` asks for, 37 and
 ; 38 are mixing.ll's, 39 and 40 multiples.ll's.
 
@@ -563,6 +563,7 @@ by_role:
     i64 7, label %whole
     i64 8, label %flag
     i64 9, label %number
+    i64 10, label %tensor
   ]
 flag:
   %f_type = call ptr @at(ptr %v, i64 8)
@@ -618,6 +619,14 @@ how_it_lies:
   %x_goes = call i1 @goes_with(ptr %x, ptr %ref_is)
   br i1 %x_goes, label %dtype, label %slow
 dtype:
+  %is_mask = icmp eq i64 %sort, 10
+  br i1 %is_mask, label %mask, label %common_dtype
+mask:
+  %Bool = load ptr, ptr @g_bool_dtype
+  %x_dtype = call ptr @at(ptr %x, i64 56)
+  %x_holds = icmp eq ptr %x_dtype, %Bool
+  br i1 %x_holds, label %node, label %slow
+common_dtype:
   %x_fits = call i1 @agrees(ptr %x, ptr %dtype_is, i1 %may_be_half)
   br i1 %x_fits, label %node, label %slow
 listed:
