@@ -22,7 +22,7 @@ from tenfold.dispatch.runtime import STATE, set_grad_enabled_here
 from tenfold.ops.creation.factories import empty_strided
 from tenfold.tensor.holding import Holding
 from tenfold.tensor.tensor import Tensor
-from tenfold.types.memory_format import is_dense
+from tenfold.types.memory_format import contiguous_format, is_dense
 
 
 def run(
@@ -355,7 +355,10 @@ def _laid_out(g: Any, leaf: Any) -> Any:
     """The gradient in the memory order of its leaf, or row by row where the leaf has gaps; None if it lies so already."""
     if g._key is not leaf._key.device or g.is_sparse or g.dtype is not leaf.dtype:
         return None
-    strides = leaf.stride() if is_dense(leaf._array) else contiguous_strides(g.shape)
+    by_rows = contiguous_strides(g.shape)
+    strides = leaf.stride() if is_dense(leaf._array) else by_rows
+    if strides == by_rows:
+        return None if g._array.flags.c_contiguous else g.clone(memory_format=contiguous_format)
     if all(n == 1 or have == want for n, have, want in zip(g.shape, g.stride(), strides)):
         return None
     return empty_strided(tuple(g.shape), strides, dtype=g.dtype, device=g.device).copy_(g)

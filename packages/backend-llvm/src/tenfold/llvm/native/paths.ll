@@ -493,9 +493,12 @@ entry:
   %dtype_is = alloca ptr
   %recorded_is = alloca i1
   %ref_is = alloca ptr
+  %odd_is = alloca i1            ; whether an array is expanded, or lies row by row with gaps
+  %odd_room = alloca [15 x i64]
   store ptr null, ptr %dtype_is
   store ptr null, ptr %ref_is
   store i1 false, ptr %recorded_is
+  store i1 false, ptr %odd_is
   %n = and i64 %nargsf, 9223372036854775807
   %flags = load ptr, ptr @p_flags
   %s0 = call i64 @word(ptr %flags, i64 0)
@@ -616,6 +619,16 @@ array:
 arranged:
   br i1 %look_at_order, label %how_it_lies, label %dtype
 how_it_lies:
+  %x_rows = call i1 @has_flags(ptr %x, i32 1)
+  br i1 %x_rows, label %beside_others, label %perhaps_odd
+perhaps_odd:
+  %odd_rows = call i64 @rows_of(ptr %x, ptr %odd_room)
+  %x_odd = icmp sgt i64 %odd_rows, 0
+  br i1 %x_odd, label %odd, label %beside_others
+odd:
+  store i1 true, ptr %odd_is
+  br label %dtype
+beside_others:
   %x_goes = call i1 @goes_with(ptr %x, ptr %ref_is)
   br i1 %x_goes, label %dtype, label %slow
 dtype:
@@ -655,6 +668,16 @@ next:
   br label %read
 
 kernel:
+  %any_odd = load i1, ptr %odd_is
+  br i1 %any_odd, label %odd_beside, label %begin_kernel
+odd_beside:  ; then the result lies row by row, as the others have to
+  %odd_ref = load ptr, ptr %ref_is
+  %odd_alone = icmp eq ptr %odd_ref, null
+  br i1 %odd_alone, label %begin_kernel, label %odd_ref_rows
+odd_ref_rows:
+  %all_rows = call i1 @has_flags(ptr %odd_ref, i32 1)
+  br i1 %all_rows, label %begin_kernel, label %slow
+begin_kernel:
   %has_node = load i1, ptr %recorded_is
   %of_dtype = load ptr, ptr %dtype_is
   %of_half = call i1 @is_half(ptr %of_dtype)
