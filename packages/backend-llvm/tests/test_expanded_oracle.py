@@ -27,10 +27,14 @@ def tensors(numbers: Any, dtype: str) -> list[Any]:
 
 def odd_ones(shape: tuple[int, ...], dtype: str) -> dict[str, list[Any]]:
     """Arrays of a shape that lie otherwise than row by row in one piece."""
-    large = RNG.standard_normal([2 * n + 1 for n in shape]) if np.prod(shape) < 1e5 else RNG.standard_normal([n + 1 for n in shape])
+    large = (
+        RNG.standard_normal([2 * n + 1 for n in shape]) if np.prod(shape) < 1e5 else RNG.standard_normal([n + 1 for n in shape])
+    )
     found = {"one number": [x.expand(shape) for x in tensors(large.flat[0], dtype)]}
     for d in range(len(shape)):
-        only, but = (large[tuple(slice(n) if (i == d) is here else slice(1) for i, n in enumerate(shape))] for here in (True, False))
+        only, but = (
+            large[tuple(slice(n) if (i == d) is here else slice(1) for i, n in enumerate(shape))] for here in (True, False)
+        )
         found[f"along {d}"] = [x.expand(shape) for x in tensors(only, dtype)]
         found[f"but {d}"] = [x.expand(shape) for x in tensors(but, dtype)]
     step = 2 if np.prod(shape) < 1e5 else 1
@@ -70,7 +74,9 @@ def test_where_reads_masks_of_another_size():
 
 def test_writes_beside_expanded_arrays():
     numbers = RNG.standard_normal((100, 100))
-    written = [(x.mul_(y[:1].expand(100, 100)), x)[1] for x, y in zip(*(tensors(numbers + k, "float32") for k in (0, 1)), strict=True)]
+    written = [
+        (x.mul_(y[:1].expand(100, 100)), x)[1] for x, y in zip(*(tensors(numbers + k, "float32") for k in (0, 1)), strict=True)
+    ]
     alike(*written, "written")
     with pytest.raises(RuntimeError):
         tenfold.ones(1).expand(5000).mul_(tenfold.ones(5000))

@@ -14,7 +14,15 @@ torch = pytest.importorskip("torch")
 RNG = np.random.default_rng(0)
 DTYPES = ("float32", "float64", "float16", "bfloat16", "int64")
 KINDS = ("sum", "prod", "mean", "amax", "amin")
-SHAPES = [((50,), 0, 700), ((20, 30), 0, 90), ((20, 30), 1, 90), ((4, 5, 6), 1, 40), ((3, 1100), 0, 7), ((5, 1), -1, 3), ((4, 6), 0, 0)]
+SHAPES = [
+    ((50,), 0, 700),
+    ((20, 30), 0, 90),
+    ((20, 30), 1, 90),
+    ((4, 5, 6), 1, 40),
+    ((3, 1100), 0, 7),
+    ((5, 1), -1, 3),
+    ((4, 6), 0, 0),
+]
 SPECIAL = [np.inf, -np.inf, np.nan, 0.0, -0.0, 65504.0]
 
 
@@ -55,8 +63,12 @@ def test_scatter(shape, dim, many, dtype):
         }  # fmt: skip
         for kind in KINDS:
             for own in (True, False):
-                calls[f"{kind} {own}"] = lambda m, x, i, s, kind=kind, own=own: x.scatter_reduce(dim, i, s, kind, include_self=own)
-                calls[f"{kind}_ {own}"] = lambda m, x, i, s, kind=kind, own=own: x.scatter_reduce_(dim, i, s, kind, include_self=own)
+                calls[f"{kind} {own}"] = lambda m, x, i, s, kind=kind, own=own: x.scatter_reduce(
+                    dim, i, s, kind, include_self=own
+                )
+                calls[f"{kind}_ {own}"] = lambda m, x, i, s, kind=kind, own=own: x.scatter_reduce_(
+                    dim, i, s, kind, include_self=own
+                )
         for name, call in calls.items():
             alike(*each(call, dtype, x, index, src), (name, special))
 

@@ -7,7 +7,6 @@ from tenfold.llvm.sending import HALVES, held, read, write
 from tenfold.llvm.storage import BFLOAT16, FLOAT16, FLOAT32, Stored
 from tenfold.llvm.writer import Function, Vectors, registers
 
-
 STILL = 4  # vectors of a row that are summed beside one another
 
 
@@ -45,8 +44,7 @@ class _Bags:
             return self.f.let(f"fpext {self.memory} {found} to {self.v.type}")
         if self.stored is not BFLOAT16:
             return found
-        wide = self.f.let(f"shl {self.bits} {self.f.let(f'zext {self.memory} {found} to {self.bits}')}, {self.splat('16', 'i32')}")
-        return self.f.let(f"bitcast {self.bits} {wide} to {self.v.type}")
+        return self.widened(found)
 
     def rounded(self, value: str) -> str:
         """Numbers as they lie in memory."""
@@ -69,8 +67,13 @@ class _Bags:
             return self.f.let(f"fpext {self.memory} {self.rounded(value)} to {self.v.type}")
         if self.stored is not BFLOAT16:
             return value
-        wide = self.f.let(f"zext {self.memory} {self.rounded(value)} to {self.bits}")
-        return self.f.let(f"bitcast {self.bits} {self.f.let(f'shl {self.bits} {wide}, {self.splat("16", "i32")}')} to {self.v.type}")
+        return self.widened(self.rounded(value))
+
+    def widened(self, halves: str) -> str:
+        """Numbers of bfloat16, which are the upper halves of those of float32."""
+        wide = self.f.let(f"zext {self.memory} {halves} to {self.bits}")
+        upper = self.f.let(f"shl {self.bits} {wide}, {self.splat('16', 'i32')}")
+        return self.f.let(f"bitcast {self.bits} {upper} to {self.v.type}")
 
     def store(self, value: str, array: str, index: str, mask: str) -> None:
         """Write neighbours."""
@@ -94,17 +97,17 @@ class _Bags:
 def bags(stored: Stored, mode: str, weighted: bool, even: bool, full: int, ties_up: bool) -> str:
     """Items are bags. The flags are set where an index is no row, and where bags begin out of order.
 
-    `even`: bags of as many indices each; `full`: how many whole vectors a row has, -1 where they are many; `ties_up`: what lies in
-    the middle of two numbers of bfloat16 is rounded up, as PyTorch's fast loops do.
+    `even`: bags of as many indices each; `full`: how many whole vectors a row has, -1 where they are many; `ties_up`: what lies
+    in the middle of two numbers of bfloat16 is rounded up, as PyTorch's fast loops do.
 
-    Context: weight, index, where each bag begins, factors, out, sizes, places, flags; numbers of a row, rows, the row that does not
-    count, indices, those of an even bag, how many beginnings there are.
+    Context: weight, index, where each bag begins, factors, out, sizes, places, flags; numbers of a row, rows, the row that does
+    not count, indices, those of an even bag, how many beginnings there are.
     """
     b = _Bags(stored, ties_up)
     f, v = b.f, b.v
     weight, index, starts, factors, out, sizes, places, flags, D, rows, padding, indices, length, begun = f.words(
-        ["*weight", "*index", "*starts", "*factors", "*out", "*sizes", "*places", "*flags", "D", "rows", "padding", "n", "length", "k"]
-    )  # fmt: skip
+        ["*weight", "*index", "*starts", "*factors", "*out", "*sizes", "*places", "*flags", *["number"] * 6]
+    )
     whole = f"<{v.lanes} x i64>"
     count = f.variable("i64")
     totals = [f.variable(v.type) for _ in range(max(full, STILL) + 1)]

@@ -137,7 +137,9 @@ class Paths:
             words[FORM_IN_PLACE] = id(operator.inplace_form.fn)
         words[FLAGS_WANTED], words[WRITING] = ALIGNED if strided else ALIGNED | IN_ONE_PIECE, writing
         numbers = {ROLE_OF["number"]} if operator.exact_numbers is True else set()  # others meet what half precision may not hold
-        if operator.pointwise and set(roles) <= {ROLE_OF["tensor"], NEUTRAL} | numbers or MASK in roles:
+        if operator.pointwise and set(roles) <= {ROLE_OF["tensor"], NEUTRAL, MASK} | numbers | (
+            {ROLE_OF["number"]} if MASK in roles else set()
+        ):
             words[FLAGS_WANTED] |= HALF
         mixer = Mixer(form, operator) if operator.name in MIXED else None
         if mixer is not None:

@@ -17,6 +17,7 @@ from tenfold.llvm.call_paths import CONVERTS, WORDS, WRITING
 from tenfold.llvm.expressions import load
 from tenfold.llvm.loops import Elementwise
 from tenfold.llvm.products import HEAD
+from tenfold.llvm.sending import note
 from tenfold.llvm.storage import BFLOAT16, FLOAT16, FLOAT32
 from tenfold.llvm.writer import Function
 from tenfold.types import dtypes
@@ -74,14 +75,14 @@ def _converted(f: Function, source: str, target: str, value: str, beyond: str) -
 
 
 def _whole(f: Function, source: str, target: str, value: str, beyond: str) -> str:
-    """A float's whole part; `beyond` is not 0 any more where the integer has no room for it, without a branch, so that vectors do it."""
+    """A float's whole part; where the integer has no room for it `beyond` is not 0 any more: a branch would keep vectors out."""
     wide, type = (f.let(f"fpext half {value} to float"), "float") if source == "half" else (value, source)
     limit = "0x43E0000000000000" if target == "i64" else "0x41E0000000000000"  # 2^63, 2^31
     below = f.let(f"fcmp olt {type} {wide}, {limit}")
     above = f.let(f"fcmp ogt {type} {wide}, 0x{'C3E0000000000000' if target == 'i64' else 'C1E0000000000000'}")
     fits = f.let(f"and i1 {below}, {above}")
     lacks = f.let(f"zext i1 {f.let(f'xor i1 {fits}, true')} to i64")
-    f.do(f"store i64 {f.let(f'or i64 {lacks}, {f.let(f"load i64, ptr {beyond}")}')}, ptr {beyond}")
+    note(f, beyond, lacks)
     safe = f.let(f"select i1 {fits}, {type} {wide}, {type} 0.0")
     return f.let(f"fptosi {type} {safe} to {target}")
 

@@ -117,7 +117,9 @@ class Operator:
                 self._enter(words, stored, numbers, steps, found)
         return found
 
-    def _enter(self, words: Array, stored: Stored, numbers: tuple[bool, ...], steps: tuple[str, ...] | None, address: int) -> None:
+    def _enter(
+        self, words: Array, stored: Stored, numbers: tuple[bool, ...], steps: tuple[str, ...] | None, address: int
+    ) -> None:
         dtype, variant = self.dtypes.index(stored), sum(1 << i for i, is_number in enumerate(numbers) if is_number)
         if steps is None:
             words[LOOPS + 4 * dtype + variant] = address

@@ -60,6 +60,12 @@ def write(f: Function, stored: Stored, value: str, array: str, index: str) -> No
     f.do(f"store {stored.memory} {rounded(f, stored, value)}, ptr {f.at(array, index, stored.memory)}")
 
 
+def note(f: Function, variable: str, bits: str) -> None:
+    """Set further bits in a variable."""
+    known = f.let(f"load i64, ptr {variable}")
+    f.do(f"store i64 {f.let(f'or i64 {known}, {bits}')}, ptr {variable}")
+
+
 def _met(f: Function, type: str, kind: str, known: str, value: str) -> str:
     """What is at a place after a value came there."""
     if kind in _COMBINED:
@@ -118,7 +124,7 @@ def sent(stored: Stored, kind: str, own: bool, slices: bool, thin: bool) -> str:
         with f.loop(0, many) as k, _inner(f, first, last, thin or slices) as i:
             place = f.whole(places, k if slices else f.add(f.add(given, f.mul(k, inner)), i))
             beyond = f.let(f"zext i1 {f.let(f'icmp uge i64 {place}, {size}')} to i64")
-            f.do(f"store i64 {f.let(f'or i64 {beyond}, {f.let(f"load i64, ptr {bad}")}')}, ptr {bad}")
+            note(f, bad, beyond)
         with f.either(f.let(f"icmp ne i64 {f.let(f'load i64, ptr {bad}')}, 0")) as otherwise:
             f.do(f"store i64 1, ptr {flag}")
             otherwise()
@@ -152,7 +158,7 @@ def _averaged(f: Function, stored: Stored, total: str, counts: str, at: str) -> 
 
 
 def added_halves(stored: Stored, thin: bool) -> str:
-    """out[index[i]] += rows[i] for all i in their order, of half precision, rounded each time. Items are columns, or one if `thin`.
+    """out[index[i]] += rows[i] for all i in their order, of half precision, rounded each time. Items are columns; one if `thin`.
 
     Context: rows, index, out; number of rows, columns.
     """
@@ -182,7 +188,7 @@ def flattened(dimensions: int) -> str:
             below = f.let(f"icmp slt i64 {place}, 0")
             inside = f.let(f"select i1 {below}, i64 {f.add(place, size)}, i64 {place}")
             beyond = f.let(f"zext i1 {f.let(f'icmp uge i64 {inside}, {size}')} to i64")
-            f.do(f"store i64 {f.let(f'or i64 {beyond}, {f.let(f"load i64, ptr {bad}")}')}, ptr {bad}")
+            note(f, bad, beyond)
             total = f.add(f.mul(total, size), inside)
         f.do(f"store i64 {total}, ptr {f.at(out, i, 'i64')}")
     with f.when(f.let(f"icmp ne i64 {f.let(f'load i64, ptr {bad}')}, 0")):

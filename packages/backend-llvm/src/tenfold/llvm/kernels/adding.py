@@ -1,4 +1,4 @@
-"""Rows and numbers added up at places, as the gradient of an index has them: a form of the operator `index_put` of tenfold-core."""
+"""Rows and numbers added up at places, as the gradient of an index has them: a form of the operator `index_put`."""
 
 from __future__ import annotations
 

@@ -114,7 +114,9 @@ def fused_bags_grad(
     others = (_whole(index), starts, table if factors is None else np.ascontiguousarray(factors))
     key = (stored, mode, factors is not None)
     grain = max(1, WORK // (index.size + 1))
-    done = (BAGS_GRAD_HALVES if stored in HALVES else BAGS_GRAD).run(key, D, grain, given, *others, _whole(sizes), table, count, D, padding_idx)
+    done = (BAGS_GRAD_HALVES if stored in HALVES else BAGS_GRAD).run(
+        key, D, grain, given, *others, _whole(sizes), table, count, D, padding_idx
+    )
     return table if done else NotImplemented
 
 

@@ -40,11 +40,13 @@ kernel(op.one_hot, device="cpu", wrap=True, note="int64 in one piece")(gated(one
 
 
 def embedding_weight_grad(grad: Array, indices: Array, num_weights: int, padding_idx: int, scale_by_freq: bool) -> Any:
-    """The rows of grad added up in their order, half precision rounded each time; an index that is no row is left to the kernel beneath, which says so."""
+    """The rows of grad added up in their order, half precision rounded each time; the kernel beneath says which index is none."""
     stored = BY_DTYPE.get(grad.dtype)
     if stored not in FLOATING or indices.dtype != INT64.dtype or not indices.size or not grad.size or scale_by_freq:
         return NotImplemented
-    if not indices.flags.carray or int(indices.view(np.uint64).max()) >= num_weights:  # negative ones are the largest without a sign
+    if (
+        not indices.flags.carray or int(indices.view(np.uint64).max()) >= num_weights
+    ):  # negative ones are the largest without a sign
         return NotImplemented
     width = grad.shape[-1]
     out = empty((num_weights, width), stored)

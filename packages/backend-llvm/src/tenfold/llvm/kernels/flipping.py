@@ -36,7 +36,7 @@ BACKWARDS = Compiled("rows turned round", backwards)
 
 
 def flip(input: Any, dims: Any) -> Any:
-    """Large arrays in one piece with dimensions turned round; NotImplemented for the kernel beneath, which has the words of errors."""
+    """Large arrays in one piece with dimensions turned round; NotImplemented where the kernel beneath has to see."""
     given = (dims,) if type(dims) is int else dims
     if type(input) is not np.ndarray or input.size < LEAST or not input.flags.carray or input.itemsize not in (1, 2, 4, 8):
         return NotImplemented

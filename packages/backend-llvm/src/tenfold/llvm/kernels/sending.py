@@ -1,4 +1,4 @@
-"""Numbers sent to places along a dimension: `scatter_add` and `scatter_reduce`, of half precision and where gradients are recorded, too."""
+"""Numbers sent to places along a dimension: `scatter_add`, `scatter_reduce` and `index_add`, of recorded calls, too."""
 
 from __future__ import annotations
 
@@ -93,8 +93,14 @@ def scatter_reduce(input: Any, dim: Any, index: Any, src: Any, reduce: Any, incl
 
 
 def index_add(input: Any, dim: Any, index: Any, source: Any, alpha: Any, out: Any = None) -> Any:
-    """Slices added; those of half precision meet in float32 along the first and the last dimension, vectors are rounded each time."""
-    if BY_DTYPE.get(input.dtype) not in SERVED or type(index) is not np.ndarray or index.dtype is not INT64.dtype or index.ndim != 1 or not index.flags.carray:
+    """Slices added; of half precision they meet in float32 along the first and last dimension, vectors are rounded each time."""
+    if (
+        BY_DTYPE.get(input.dtype) not in SERVED
+        or type(index) is not np.ndarray
+        or index.dtype is not INT64.dtype
+        or index.ndim != 1
+        or not index.flags.carray
+    ):
         return NotImplemented
     if type(alpha) is not int or alpha != 1 or type(source) is not np.ndarray or source.dtype != input.dtype:
         return NotImplemented
