@@ -12,7 +12,7 @@ import pytest
 import tenfold
 from tenfold.dispatch.devices import CPU
 from tenfold.llvm import call_paths
-from tenfold.llvm.kernels import adding
+from tenfold.llvm.kernels import sending
 from tenfold.llvm.session import session
 
 POSSIBLE = call_paths.possible()
@@ -182,15 +182,17 @@ def test_a_kernel_of_somebody_else_takes_over():
 
 
 def test_a_kernel_of_somebody_else_below_the_compiled_one():
-    x, places, values = given("index_add", (4, 6), 0, 4, np.float32)
-    kernels = tenfold.op.index_put.calls.kernels
+    x, places, values = given("scatter_add", (4, 6), 0, 4, np.float32)
+    x.scatter_add(0, places, values)
+    kernels = tenfold.op.scatter_add.calls.kernels
     held = kernels[CPU]
-    kernels[CPU] = adding._wrapped(lambda array, indices, values, accumulate, out=None: np.full_like(array, 7))
+    wrapped = sending._before(tenfold.op.scatter_add, lambda *arguments: NotImplemented)
+    kernels[CPU] = wrapped(lambda array, dim, index, src, out=None: np.full_like(array, 7))
     try:
-        assert x.index_add(0, places, values).tolist() == [[7.0] * 6] * 4
+        assert x.scatter_add(0, places, values).tolist() == [[7.0] * 6] * 4
     finally:
         kernels[CPU] = held
-    assert x.index_add(0, places, values).tolist() != [[7.0] * 6] * 4
+    assert x.scatter_add(0, places, values).tolist() != [[7.0] * 6] * 4
 
 
 def test_no_reference_is_left():

@@ -11,18 +11,16 @@ from typing import Any
 
 from tenfold.autograd import anomaly, hooks
 from tenfold.autograd.fresh_stack import on_fresh_stack
+from tenfold.autograd.leaf_layout import laid_out
 from tenfold.autograd.levels import primal_of
 from tenfold.autograd.nodes import AROUND, LEAF, AccumulateGrad, Node
 from tenfold.autograd.order import Waiting, arrange, in_order
 from tenfold.autograd.other_walks import walked_elsewhere
 from tenfold.cpu.allocator import COLLECTED, look
 from tenfold.dispatch.beneath import BeneathKey
-from tenfold.dispatch.meta import contiguous_strides
 from tenfold.dispatch.runtime import STATE, set_grad_enabled_here
-from tenfold.ops.creation.factories import empty_strided
 from tenfold.tensor.holding import Holding
 from tenfold.tensor.tensor import Tensor
-from tenfold.types.memory_format import is_dense
 
 
 def run(
@@ -339,7 +337,7 @@ def _accumulate(node: AccumulateGrad | Any, g: Any, create_graph: bool = False) 
     if present is None:
         # g may be kept as it is if nothing refers to it but this call, and to its array but g.
         private = g._storage is None and getrefcount(g) <= _OWN_REFERENCES and getrefcount(g._array) <= 2
-        if g._array.strides != leaf._array.strides and (alike := _laid_out(g, leaf)) is not None:
+        if g._array.strides != leaf._array.strides and (alike := laid_out(g, leaf)) is not None:
             leaf._grad = alike
         else:
             leaf._grad = g if private else g.clone()
@@ -349,16 +347,6 @@ def _accumulate(node: AccumulateGrad | Any, g: Any, create_graph: bool = False) 
         present.add_(g)
     if node._extra is not None:
         hooks.accumulated(node, leaf, g)
-
-
-def _laid_out(g: Any, leaf: Any) -> Any:
-    """The gradient in the memory order of its leaf, or row by row where the leaf has gaps; None if it lies so already."""
-    if g._key is not leaf._key.device or g.is_sparse or g.dtype is not leaf.dtype:
-        return None
-    strides = leaf.stride() if is_dense(leaf._array) else contiguous_strides(g.shape)
-    if all(n == 1 or have == want for n, have, want in zip(g.shape, g.stride(), strides)):
-        return None
-    return empty_strided(tuple(g.shape), strides, dtype=g.dtype, device=g.device).copy_(g)
 
 
 def _own_references() -> int:

@@ -54,6 +54,7 @@ TAKES_OUT, ELEMENTWISE, IN_PLACE, CONVERTS = 1, 2, 4, 8  # of the word for writi
 MOST_PARAMETERS = 8
 ROLE_OF = {"tensor": 1, "number": 2, "value": 3, "optional": 5, "list": 6}
 NEUTRAL, EXACTLY, OR_NONE = 4, {"int": 7, "bool": 8, "float": 9}, 16  # by annotation
+MASK = 10  # a tensor of bool
 # Functions without a kernel that have a path of their own.
 PLAIN = (
     "zero_", "copy_", "empty", "zeros", "ones", "full", "empty_like", "zeros_like", "ones_like", "full_like",
@@ -136,7 +137,9 @@ class Paths:
             words[FORM_IN_PLACE] = id(operator.inplace_form.fn)
         words[FLAGS_WANTED], words[WRITING] = ALIGNED if strided else ALIGNED | IN_ONE_PIECE, writing
         numbers = {ROLE_OF["number"]} if operator.exact_numbers is True else set()  # others meet what half precision may not hold
-        if operator.pointwise and set(roles) <= {ROLE_OF["tensor"], NEUTRAL} | numbers:
+        if operator.pointwise and set(roles) <= {ROLE_OF["tensor"], NEUTRAL, MASK} | numbers | (
+            {ROLE_OF["number"]} if MASK in roles else set()
+        ):
             words[FLAGS_WANTED] |= HALF
         mixer = Mixer(form, operator) if operator.name in MIXED else None
         if mixer is not None:
@@ -188,8 +191,9 @@ def _roles(operator: Operator) -> list[int]:
     """What each of the parameters takes that may come by position; none where a native path cannot serve the operator."""
     if operator.outputs != 1 or operator.view or operator.moves or operator.random or operator.inplace_of is not None:
         return []
-    if any(2 not in accepted.categories for accepted in operator.accepts.values()):  # it takes no floats there, as `where`
-        return []
+    masks = {name for name, accepted in operator.accepts.items() if accepted.categories == {0}}
+    if any(2 not in accepted.categories for name, accepted in operator.accepts.items() if name not in masks):
+        return []  # it takes no floats there
     taken = {p.name for p in operator.kernel_params}
     roles: list[int] = []
     for p in operator.params:
@@ -198,12 +202,13 @@ def _roles(operator: Operator) -> list[int]:
                 return []
         elif p.name in taken and p.role in ROLE_OF:
             kind = p.whole.removesuffix(" | None")
-            roles.append(EXACTLY.get(kind, ROLE_OF[p.role]) + OR_NONE * (kind in EXACTLY and kind != p.whole))
+            role = MASK if p.name in masks and p.role == "tensor" else EXACTLY.get(kind, ROLE_OF[p.role])
+            roles.append(role + OR_NONE * (kind in EXACTLY and kind != p.whole))
         elif p.name not in taken and operator.neutral.get(p.name, MISSING) is p.default:
             roles.append(NEUTRAL)
         else:
             return []
-    return roles if len(roles) <= MOST_PARAMETERS and roles[:1] in ([ROLE_OF["tensor"]], [ROLE_OF["list"]]) else []
+    return roles if len(roles) <= MOST_PARAMETERS and roles[:1] in ([ROLE_OF["tensor"]], [ROLE_OF["list"]], [MASK]) else []
 
 
 def _functions(operator: Operator) -> list[FunctionType]:

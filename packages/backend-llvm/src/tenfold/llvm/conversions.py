@@ -17,6 +17,7 @@ from tenfold.llvm.call_paths import CONVERTS, WORDS, WRITING
 from tenfold.llvm.expressions import load
 from tenfold.llvm.loops import Elementwise
 from tenfold.llvm.products import HEAD
+from tenfold.llvm.sending import note
 from tenfold.llvm.storage import BFLOAT16, FLOAT16, FLOAT32
 from tenfold.llvm.writer import Function
 from tenfold.types import dtypes
@@ -43,6 +44,7 @@ def text(source: str, target: str) -> str:
         return Elementwise(load(0, "float"), NARROW[target], (NARROW[source],)).text(None)
     f = Function(HEAD)
     out, x, flag = f.words(["*out", "*x", "*flag"])
+    beyond = f.variable("i64", "0")
     with f.loop("%lo", "%hi") as i:
         if source == "bfloat":  # the upper half of a float32
             pattern = f.let(f"load i16, ptr {f.at(x, i, 'i16')}")
@@ -50,11 +52,14 @@ def text(source: str, target: str) -> str:
             value, held = f.let(f"bitcast i32 {f.let(f'shl i32 {upper}, 16')} to float"), "float"
         else:
             value, held = f.let(f"load {source}, ptr {f.at(x, i, source)}"), source
-        f.do(f"store {target} {_converted(f, held, target, value, flag)}, ptr {f.at(out, i, target)}")
+        f.do(f"store {target} {_converted(f, held, target, value, beyond)}, ptr {f.at(out, i, target)}")
+    any_beyond = f.let(f"load i64, ptr {beyond}")
+    with f.when(f.let(f"icmp ne i64 {any_beyond}, 0")):
+        f.do(f"store i64 1, ptr {flag}")
     return f.text()
 
 
-def _converted(f: Function, source: str, target: str, value: str, flag: str) -> str:
+def _converted(f: Function, source: str, target: str, value: str, beyond: str) -> str:
     if target == "i8":
         differs = f"fcmp une {source} {value}, 0.0" if source in FLOATS else f"icmp ne {source} {value}, 0"
         return f.let(f"zext i1 {f.let(differs)} to i8")
@@ -63,23 +68,23 @@ def _converted(f: Function, source: str, target: str, value: str, flag: str) -> 
             return f.let(f"{'uitofp' if source == 'i8' else 'sitofp'} {source} {value} to {target}")
         return f.let(f"{'fpext' if FLOATS[source] < FLOATS[target] else 'fptrunc'} {source} {value} to {target}")
     if source in FLOATS:
-        return _whole(f, source, target, value, flag)
+        return _whole(f, source, target, value, beyond)
     if source == "i8":
         return f.let(f"zext i8 {value} to {target}")
     return f.let(f"{'sext' if source == 'i32' else 'trunc'} {source} {value} to {target}")
 
 
-def _whole(f: Function, source: str, target: str, value: str, flag: str) -> str:
-    """A float's whole part; the flag is raised where the integer has no room for it."""
-    wide = value if source == "double" else f.let(f"fpext {source} {value} to double")
+def _whole(f: Function, source: str, target: str, value: str, beyond: str) -> str:
+    """A float's whole part; where the integer has no room for it `beyond` is not 0 any more: a branch would keep vectors out."""
+    wide, type = (f.let(f"fpext half {value} to float"), "float") if source == "half" else (value, source)
     limit = "0x43E0000000000000" if target == "i64" else "0x41E0000000000000"  # 2^63, 2^31
-    below = f.let(f"fcmp olt double {wide}, {limit}")
-    above = f.let(f"fcmp ogt double {wide}, 0x{'C3E0000000000000' if target == 'i64' else 'C1E0000000000000'}")
+    below = f.let(f"fcmp olt {type} {wide}, {limit}")
+    above = f.let(f"fcmp ogt {type} {wide}, 0x{'C3E0000000000000' if target == 'i64' else 'C1E0000000000000'}")
     fits = f.let(f"and i1 {below}, {above}")
-    with f.when(f.let(f"xor i1 {fits}, true")):
-        f.do(f"store i64 1, ptr {flag}")
-    safe = f.let(f"select i1 {fits}, double {wide}, double 0.0")
-    return f.let(f"fptosi double {safe} to {target}")
+    lacks = f.let(f"zext i1 {f.let(f'xor i1 {fits}, true')} to i64")
+    note(f, beyond, lacks)
+    safe = f.let(f"select i1 {fits}, {type} {wide}, {type} 0.0")
+    return f.let(f"fptosi {type} {safe} to {target}")
 
 
 def _dtype(name: str) -> Any:

@@ -25,8 +25,9 @@ Order = tuple[int, ...]
 
 # The words of a gate, as native/calls.ll reads them.
 BENEATH, SERVE, ARGUMENTS, LEAST, SERVE_LEAST, GRAIN, COMPILE_LEAST, SMALL_CALLS = range(8)
-DTYPES, RESULTS, LOOPS, ROLES, FIXED, CACHED, HIGHEST = 8, 12, 16, 32, 40, 48, 52
-WORDS = 56
+DTYPES, RESULTS, LOOPS, ROLES, FIXED, CACHED, HIGHEST, ODD = 8, 12, 16, 32, 40, 48, 52, 56
+WORDS = 92
+STEPS = ("next", "same", "far")
 # What a parameter takes: an array of the common dtype; that or a number; a number; one object only; an array of bool.
 TENSOR, EITHER, NUMBER, ONLY, MASK = range(1, 6)
 ROLE_OF = {"x": TENSOR, "y": EITHER, "n": NUMBER, "r": NUMBER, "o": ONLY, "m": MASK}
@@ -112,14 +113,22 @@ class Operator:
                 sessions.give_up(f"the kernel of {self.name}", f"{type(error).__name__}: {error}")
                 found = 0
             self._loops[key] = found
-            if steps is None:
-                for words in self.tables:
-                    self._enter(words, stored, numbers, found)
+            for words in self.tables:
+                self._enter(words, stored, numbers, steps, found)
         return found
 
-    def _enter(self, words: Array, stored: Stored, numbers: tuple[bool, ...], address: int) -> None:
-        variant = sum(1 << i for i, is_number in enumerate(numbers) if is_number)
-        words[LOOPS + 4 * self.dtypes.index(stored) + variant] = address
+    def _enter(
+        self, words: Array, stored: Stored, numbers: tuple[bool, ...], steps: tuple[str, ...] | None, address: int
+    ) -> None:
+        dtype, variant = self.dtypes.index(stored), sum(1 << i for i, is_number in enumerate(numbers) if is_number)
+        if steps is None:
+            words[LOOPS + 4 * dtype + variant] = address
+        elif variant or steps[0] != "next":
+            return
+        else:  # of the arrays one may lie otherwise than the result
+            for place in range(min(3, len(steps) - 1)):
+                if all(step == "next" for i, step in enumerate(steps) if i != place + 1):
+                    words[ODD + 9 * dtype + 3 * place + STEPS.index(steps[place + 1])] = address
         words[SMALL_CALLS] = MANY_CALLS if self.exact else 0  # until the loop for another dtype is worth it
 
     # What is called
@@ -156,8 +165,7 @@ class Operator:
             words[FIXED + i] = id(next(fixed)) if role == ONLY else 0
         self.tables.append(words)
         for (memory, numbers, steps), address in self._loops.items():
-            if steps is None:
-                self._enter(words, next(s for s in self.dtypes if s.memory == memory), numbers, address)
+            self._enter(words, next(s for s in self.dtypes if s.memory == memory), numbers, steps, address)
         return session.native.builtin("gate", words)
 
     def serve(self, arguments: tuple[Any, ...], out: Any) -> Any:

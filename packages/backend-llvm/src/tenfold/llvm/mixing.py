@@ -18,11 +18,11 @@ import numpy as np
 from tenfold.dispatch.devices import CPU
 from tenfold.dispatch.operators import Operator
 from tenfold.dispatch.runtime import RUNTIME
+from tenfold.llvm.writes import note_write
 from tenfold.types import dtypes, promotion
 
 NAMES = frozenset("add sub mul div maximum minimum eq ne lt le gt ge".split())
 MOST_PLANS = 1000
-COMPILED_FROM = 1 << 12  # elements for which a kernel is worth compiling
 SCALARS = (np.float64, np.float32, np.int64)  # of NumPy, which are taken for Python's numbers
 KERNELS: dict[str, Any] = {}  # the compiled form of each operator, which the kernels' files bring
 Plan = Callable[[Any, Any], Any]
@@ -94,8 +94,8 @@ class Mixer:
         if not rounds and operator.exact_numbers != ("other",):
             return _refused
         if self.in_place and not rounds:
-            return _refused if kernel.bool_result else self.written_beside_half()
-        wrap, back = RUNTIME["wrap"], not kernel.bool_result
+            return _refused if kernel.bool_result else self.written_beside_half(half)
+        wrap, back, gate = RUNTIME["wrap"], not kernel.bool_result, kernel.wrap(_not_served)
 
         def beside(a: Any, b: Any) -> Any:
             x, recorded = a._array, a._node is not None
@@ -105,10 +105,10 @@ class Mixer:
                     return function(a, rounded)
             if rounds:
                 if self.in_place:
-                    return function(a, rounded)
+                    return a if _written(gate, a, float(rounded._array)) else function(a, rounded)
                 b = float(rounded._array)
-            if x.size >= COMPILED_FROM and not recorded:
-                made = kernel.serve((x, b), None)
+            if not recorded:
+                made = gate(x, b)
                 if made is not NotImplemented:
                     return wrap(made, a._key)
             made = function(a.float(), b)
@@ -116,10 +116,16 @@ class Mixer:
 
         return beside
 
-    def written_beside_half(self) -> Plan:
+    def written_beside_half(self, half: Any) -> Plan:
         """The same, written into the half, where no gradients are recorded and nothing stands against writing."""
-        function = self.operator.fn
-        return lambda a, b: a.copy_(function(a.float(), b)) if _is_free(a) else NotImplemented
+        function, gate = self.operator.fn, KERNELS[self.operator.name].wrap(_not_served)
+
+        def beside(a: Any, b: Any) -> Any:
+            if not _is_free(a):
+                return NotImplemented
+            return a if _written(gate, a, b) else a.copy_(function(a.float(), b).to(half))
+
+        return beside
 
     def written_beside_wider(self, target: Any) -> Plan:
         """A tensor whose dtype wins, but which is written into that of the first, as a mask of float32 into half precision."""
@@ -136,12 +142,25 @@ class Mixer:
         return beside
 
 
+def _written(gate: Any, tensor: Any, number: Any) -> bool:
+    """Whether a compiled kernel has written what it makes of a tensor beside a number into that tensor."""
+    x = tensor._array
+    if not _is_free(tensor) or not x.flags.carray or gate(x, number, out=x) is not x:
+        return False
+    note_write(tensor)
+    return True
+
+
 def _is_free(tensor: Any) -> bool:
     """Whether a tensor may be written without a look at gradients and at its memory."""
     base, storage = tensor._base, tensor._storage
     return not (
         tensor._node is not None or (base is not None and base._node is not None) or (storage is not None and storage.guarded)
     )
+
+
+def _not_served(a: Any, b: Any, out: Any = None) -> Any:
+    return NotImplemented
 
 
 def _refused(a: Any, b: Any) -> Any:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from tenfold.llvm.products import HEAD
 from tenfold.llvm.programs import Compiled
-from tenfold.llvm.storage import Stored
+from tenfold.llvm.storage import INT64, Stored
 from tenfold.llvm.writer import Function, Vectors, registers
 
 
@@ -82,6 +82,7 @@ def added_rows(stored: Stored) -> str:
     """
     f = Function(HEAD)
     v = Vectors(f, stored, registers().lanes(stored))
+    add = "add" if stored is INT64 else "fadd"
     rows, index, out, count, columns = f.words(["*rows", "*index", "*out", "count", "columns"])
     whole = f.add("%lo", f.let(f"and i64 {f.sub('%hi', '%lo')}, {-v.lanes}"))
     with f.loop(0, count) as i:
@@ -89,10 +90,10 @@ def added_rows(stored: Stored) -> str:
         goal = v.place(out, f.mul(f.whole(index, i), columns))
         with f.loop("%lo", whole, v.lanes) as j:
             term, before = (v.load(v.place(x, j)) for x in (source, goal))
-            v.store(f.let(f"fadd {v.type} {before}, {term}"), v.place(goal, j))
+            v.store(f.let(f"{add} {v.type} {before}, {term}"), v.place(goal, j))
         with f.loop(whole, "%hi") as j:
             term, before = (v.load(v.place(x, j), v.element) for x in (source, goal))
-            f.do(f"store {v.element} {f.let(f'fadd {v.element} {before}, {term}')}, ptr {v.place(goal, j)}")
+            f.do(f"store {v.element} {f.let(f'{add} {v.element} {before}, {term}')}, ptr {v.place(goal, j)}")
     return v.declarations() + f.text()
 
 

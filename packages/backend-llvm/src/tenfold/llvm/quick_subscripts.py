@@ -15,7 +15,7 @@ from tenfold.dispatch.devices import CPU
 from tenfold.dispatch.inplace import repeats
 from tenfold.dispatch.operators import op
 from tenfold.dispatch.runtime import STATE
-from tenfold.tensor.storage import Storage
+from tenfold.llvm.writes import note_write
 from tenfold.tensor.tensor import Tensor, wrap
 
 INT64, BOOL = np.dtype(np.int64), np.dtype(np.bool_)
@@ -137,7 +137,7 @@ def write(self: Any, given: Any, value: Any) -> Any:
             target[...] = value
     except (IndexError, TypeError, ValueError, OverflowError):  # in the words of the ordinary path
         return NotImplemented
-    _note_write(self)
+    note_write(self)
     return None
 
 
@@ -147,15 +147,8 @@ def _write_where(self: Any, mask: Any, value: float) -> Any:
     if mask._key is not CPU or not holds.ndim or holds.shape != array.shape[: holds.ndim] or array.dtype is BOOL:
         return NotImplemented
     array[holds] = value
-    _note_write(self)
+    note_write(self)
     return None
-
-
-def _note_write(tensor: Any) -> None:
-    storage = tensor._storage
-    if storage is None:
-        storage = tensor._storage = Storage(tensor._array, CPU)
-    storage.version += 1
 
 
 def flatten(input: Any, start_dim: Any = 0, end_dim: Any = -1) -> Any:

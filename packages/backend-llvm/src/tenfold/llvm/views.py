@@ -23,12 +23,13 @@ KINDS = {"getitem": 16, "view": 17, "transpose": 18, "unsqueeze": 19, "permute":
 # Composites that are a view of these where they have no kernel of their own.
 COMPOSITES = {"reshape": ("view", 17), "t": ("transpose", 21)}
 # What native/scattering.ll does: the operator with the kernel that it stands for, and the word that says how. Each in place, too.
-SCATTERS = {"scatter": ("scatter_set", 32), "scatter_add": ("scatter_add", 34), "index_add": ("index_put", 38)}
+SCATTERS = {"scatter": ("scatter_set", 32), "scatter_add": ("scatter_add", 34), "index_add": ("index_add", 38)}
 IN_PLACE = 1
 # Functions with a file of their own: native/comparing.ll, native/sharing.ll.
 ALONE = {"equal": 40, "from_numpy": 41}
 FIRST = 42  # native/quick.ll
-OWN = ("tenfold.cpu.view", "tenfold.cpu.indexing")  # the modules whose kernels native/views.ll stands for
+# The modules whose kernels native/views.ll and native/scattering.ll stand for.
+OWN = ("tenfold.cpu.view", "tenfold.cpu.indexing", "tenfold.llvm.kernels.sending")
 FIELDS = ("array", "key", "lent", "listing", "marked", "noting", "unlisted", "views")
 
 

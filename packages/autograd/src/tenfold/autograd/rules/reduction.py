@@ -18,11 +18,11 @@ from tenfold.types.dtypes import int64
 
 
 def restore_dims(g: Any, shape: Any, dim: Any, keepdim: bool) -> Any:
-    """The gradient of a reduction with the reduced dimensions back, of size 1."""
-    if keepdim or not shape:
+    """The gradient of a reduction with the reduced dimensions back, of size 1; of one over all it is broadcast without them."""
+    if keepdim or not shape or dim is None:
         return g
     dims = wrap_dims(dim, len(shape))
-    return g.reshape([1 if i in dims else n for i, n in enumerate(shape)])
+    return g.view([1 if i in dims else n for i, n in enumerate(shape)])
 
 
 # Sums and products

@@ -1,7 +1,8 @@
-"""Rows added up at places, as the gradient of an index has them: a form of the operator `index_put` of tenfold-core."""
+"""Rows and numbers added up at places, as the gradient of an index has them: a form of the operator `index_put`."""
 
 from __future__ import annotations
 
+from math import prod
 from typing import Any
 
 import numpy as np
@@ -10,36 +11,63 @@ from tenfold.dispatch.kernels import kernel
 from tenfold.dispatch.operators import op
 from tenfold.llvm.kernels.attaching import ACCELERATED
 from tenfold.llvm.positions import ADDED
-from tenfold.llvm.programs import suitable
-from tenfold.llvm.storage import FLOAT32, FLOAT64, INT64
+from tenfold.llvm.programs import GRAIN_ELEMENTS, Compiled
+from tenfold.llvm.sending import HALVES, added_halves, flattened
+from tenfold.llvm.storage import BY_DTYPE, FLOATING, INT64, Stored
 
 Array = np.ndarray[Any, Any]
-NARROWEST = 8  # numbers of a row
-LEAST = 1 << 10  # numbers in all
+ADDED_HALVES = Compiled("rows of half precision added up by index", added_halves)
+FLATTENED = Compiled("positions of rows", flattened)
+LEAST = 1 << 6  # numbers in all
+MOST = 4  # dimensions that are indexed
 
 
-def index_put(input: Array, indices: Any, values: Array, accumulate: bool, out: Array | None = None) -> Any:
-    """Rows added to those that one index names, in their order; NotImplemented for all other forms."""
-    if not accumulate or len(indices) != 1 or input.ndim < 2 or values.size < LEAST:
+def add_rows(stored: Stored, rows: Array, index: Array, out: Array, width: int) -> bool:
+    """out[index[i]] += rows[i] for all i in their order, of arrays in one piece; False where there is no code."""
+    grain = max(1, GRAIN_ELEMENTS // index.size)
+    if stored not in HALVES:
+        return ADDED.run((stored,), width, grain, rows, index, out, index.size, width)
+    return ADDED_HALVES.run((stored, width == 1), width, grain, rows, index, out, index.size, width)
+
+
+def index_put(input: Array, indices: Any, values: Any, accumulate: bool, out: Array | None = None) -> Any:
+    """What is added where positions name the first dimensions; NotImplemented for all other forms."""
+    target = input if out is None else out
+    count = len(indices)
+    if not accumulate or not 0 < count <= min(MOST, target.ndim) or not _plain(target, indices, values):
         return NotImplemented
-    (index,) = indices
-    if type(index) is not np.ndarray or index.dtype != INT64.dtype or not index.flags.carray or index is out or values is out:
+    if input.dtype != target.dtype or any(np.may_share_memory(target, a) for a in (*indices, values) if out is not None):
         return NotImplemented
-    if values.shape == index.shape + input.shape[1:] and not values.flags.carray:
-        values = np.ascontiguousarray(values)  # such as the gradient of a sum, one number for all
-    stored = suitable(input if out is None else out, values)
-    if stored not in (FLOAT32, FLOAT64) or values.shape != index.shape + input.shape[1:] or input.dtype != stored.dtype:
+    shape, rest = indices[0].shape, target.shape[count:]
+    if values.shape != shape + rest:
+        if values.ndim and values.shape != (1,):
+            return NotImplemented
+        values = np.broadcast_to(values, shape + rest)  # such as the gradient of a sum, one number for all
+    if values.size < LEAST:
         return NotImplemented
-    width, least = values.size // index.size, index.min()
-    if width < NARROWEST or least < -len(input) or index.max() >= len(input):
+    where, flag = np.empty(shape, np.int64), np.zeros((), np.int64)
+    sizes = target.shape[:count]
+    if not FLATTENED.run((count,), where.size, GRAIN_ELEMENTS, where, flag, *indices, *sizes) or flag:
         return NotImplemented
-    if least < 0:
-        index = np.where(index < 0, index + len(input), index)
     made = input.copy() if out is None else out
     if out is not None and out is not input:
         np.copyto(out, input)
-    done = ADDED.run((stored,), width, max(1, (1 << 14) // index.size), values, index, made, index.size, width)
-    return made if done else NotImplemented
+    rows = values if values.flags.carray else np.ascontiguousarray(values)
+    return made if add_rows(BY_DTYPE[made.dtype], rows, where, made, prod(rest)) else NotImplemented
+
+
+def _plain(target: Array, indices: Any, values: Any) -> bool:
+    """Whether a call is of arrays of a dtype that is served, and of positions in one piece and of one shape."""
+    if type(values) is not np.ndarray or values.dtype != target.dtype or not target.flags.carray:
+        return False
+    if BY_DTYPE.get(target.dtype) not in (*FLOATING, INT64):
+        return False
+    for index in indices:
+        if type(index) is not np.ndarray or index.dtype is not INT64.dtype or not index.flags.carray:
+            return False
+        if index.shape != indices[0].shape or not index.size:
+            return False
+    return True
 
 
 def _wrapped(beneath: Any) -> Any:
@@ -55,4 +83,4 @@ def _wrapped(beneath: Any) -> Any:
 
 
 ACCELERATED["index_put"] = index_put
-kernel(op.index_put, device="cpu", wrap=True, into=True, note="rows added up, float32 and float64 in one piece")(_wrapped)
+kernel(op.index_put, device="cpu", wrap=True, into=True, note="rows added up, floats and int64 in one piece")(_wrapped)

@@ -9,15 +9,18 @@ import numpy as np
 from tenfold.llvm import bags
 from tenfold.llvm.kernels.attaching import chosen
 from tenfold.llvm.programs import Compiled, empty
-from tenfold.llvm.storage import BY_DTYPE, FLOAT32, FLOAT64, INT64, Stored
+from tenfold.llvm.sending import HALVES
+from tenfold.llvm.storage import BFLOAT16, BY_DTYPE, FLOAT32, FLOATING, INT64, Stored
+from tenfold.llvm.writer import registers
 
 Array = np.ndarray[Any, Any]
 
 BAGS = Compiled("bags of rows", bags.bags, vectors=True)
 BAGS_GRAD = Compiled("the gradient of bags of rows", bags.bags_grad, vectors=True)
+BAGS_GRAD_HALVES = Compiled("the gradient of bags of rows of half precision", bags.bags_grad_halves)
 MAXIMA_GRAD = Compiled("the gradient of bags' maxima", bags.maxima_grad)
 WORK = 1 << 14
-NOTE = "float32 and float64"
+NOTE = "float32, float64, float16, bfloat16"
 
 
 def _whole(index: Array) -> Array:
@@ -41,7 +44,7 @@ def _stored(*floats: Array | None) -> Stored | None:
     """The one dtype of arrays, which is served."""
     dtypes = {a.dtype for a in floats if a is not None}
     stored = BY_DTYPE.get(next(iter(dtypes))) if len(dtypes) == 1 else None
-    return stored if stored in (FLOAT32, FLOAT64) else None
+    return stored if stored in FLOATING else None
 
 
 def fused_bags(
@@ -58,19 +61,23 @@ def fused_bags(
 ) -> Any:
     """The bags, how many indices of each count, and where their maxima are; RuntimeError for an index that is no row."""
     stored = _stored(weight, factors)
-    starts = _starts(index, offsets, count, ends)
-    if stored is None or starts is None or scale_by_freq:  # whose gradient is not the body's
+    if stored is None or scale_by_freq:  # whose gradient is not the body's
         return NotImplemented
     rows, D = weight.shape
     out, sizes = empty((count, D), stored), np.empty(count, np.int64)
     places = empty((count, D), INT64) if mode == "max" else np.empty(0, np.int64)
-    flag = np.zeros((), np.int64)
+    flags = np.zeros(2, np.int64)
     table, flat = np.ascontiguousarray(weight), _whole(index)
-    given = (table, flat, starts, flag if factors is None else np.ascontiguousarray(factors), out, sizes, places, flag)
+    starts, length = (flags, index.shape[1]) if offsets is None else (_whole(offsets), 0)
+    given = (table, flat, starts, flags if factors is None else np.ascontiguousarray(factors), out, sizes, places, flags)
     grain = max(1, WORK * count // (index.size * D + 1))
-    if not BAGS.run((stored, mode, factors is not None), count, grain, *given, D, rows, padding_idx):
+    full = D // registers().lanes(FLOAT32 if stored in HALVES else stored)
+    ties_up = stored is BFLOAT16 and padding_idx < 0 and mode != "max"
+    key = (stored, mode, factors is not None, offsets is None, full if full <= bags.STILL else -1, ties_up)
+    begun = count + 1 if ends else count
+    if not BAGS.run(key, count, grain, *given, D, rows, padding_idx, index.size, length, begun) or flags[1]:
         return NotImplemented
-    if flag:
+    if flags[0]:
         raise RuntimeError(
             f"embedding_bag: Expected idx >= 0 && idx < num_embeddings; index out of range in self: got {index.min()} to "
             f"{index.max()}, the table has {rows} rows"
@@ -107,7 +114,9 @@ def fused_bags_grad(
     others = (_whole(index), starts, table if factors is None else np.ascontiguousarray(factors))
     key = (stored, mode, factors is not None)
     grain = max(1, WORK // (index.size + 1))
-    done = BAGS_GRAD.run(key, D, grain, given, *others, _whole(sizes), table, count, D, padding_idx)
+    done = (BAGS_GRAD_HALVES if stored in HALVES else BAGS_GRAD).run(
+        key, D, grain, given, *others, _whole(sizes), table, count, D, padding_idx
+    )
     return table if done else NotImplemented
 
 

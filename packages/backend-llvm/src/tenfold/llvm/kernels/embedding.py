@@ -10,10 +10,10 @@ from tenfold.dispatch.kernels import kernel
 from tenfold.dispatch.operators import op
 from tenfold.llvm import positions
 from tenfold.llvm.gates import gated
+from tenfold.llvm.kernels.adding import add_rows
 from tenfold.llvm.kernels.attaching import ACCELERATED, chosen
-from tenfold.llvm.positions import ADDED
 from tenfold.llvm.programs import Compiled, empty
-from tenfold.llvm.storage import BY_DTYPE, FLOAT32, FLOAT64, INT64
+from tenfold.llvm.storage import BY_DTYPE, FLOATING, INT64
 
 Array = np.ndarray[Any, Any]
 ONE_HOT = Compiled("vectors of one index", positions.one_hot)
@@ -40,19 +40,21 @@ kernel(op.one_hot, device="cpu", wrap=True, note="int64 in one piece")(gated(one
 
 
 def embedding_weight_grad(grad: Array, indices: Array, num_weights: int, padding_idx: int, scale_by_freq: bool) -> Any:
-    """The rows of grad added up in their order; an index that is no row is left to the kernel beneath, which says so."""
+    """The rows of grad added up in their order, half precision rounded each time; the kernel beneath says which index is none."""
     stored = BY_DTYPE.get(grad.dtype)
-    if stored not in (FLOAT32, FLOAT64) or indices.dtype != INT64.dtype or not indices.size or not grad.size or scale_by_freq:
+    if stored not in FLOATING or indices.dtype != INT64.dtype or not indices.size or not grad.size or scale_by_freq:
         return NotImplemented
-    if not (grad.flags.carray and indices.flags.carray) or indices.min() < 0 or indices.max() >= num_weights:
+    if (
+        not indices.flags.carray or int(indices.view(np.uint64).max()) >= num_weights
+    ):  # negative ones are the largest without a sign
         return NotImplemented
     width = grad.shape[-1]
     out = empty((num_weights, width), stored)
     out.fill(0)
-    done = ADDED.run((stored,), width, max(1, (1 << 14) // indices.size), grad, indices, out, indices.size, width)
+    done = add_rows(stored, np.ascontiguousarray(grad), indices, out, width)
     if padding_idx >= 0:
         out[padding_idx] = 0
     return out if done else NotImplemented
 
 
-chosen("embedding_weight_grad", embedding_weight_grad, 5, "float32 and float64 in one piece, at indices of int64", halves=1)
+chosen("embedding_weight_grad", embedding_weight_grad, 5, "floats, at indices of int64")

@@ -102,6 +102,22 @@ class _Ends(dict[Any, tuple[int, int]]):
 ENDS = _Ends()
 kernel(op.clamp, device="cpu", wrap=True, into=True, note="whole numbers")(_limited)
 elementwise("clamp", _clamp, "xnn", exact=True, highest=LARGEST)
+
+
+def _beside_half(beneath: Any) -> Any:
+    """A number beside half precision as one of its elements: NumPy's own choice may be of another dtype."""
+
+    def where(condition: Any, input: Any, other: Any) -> Any:
+        if type(input) in (int, float) and getattr(other, "itemsize", 0) == 2:
+            return beneath(condition, np.asarray(float(input), np.float32).astype(other.dtype), other)
+        if type(other) in (int, float) and getattr(input, "itemsize", 0) == 2:
+            return beneath(condition, input, np.asarray(float(other), np.float32).astype(input.dtype))
+        return beneath(condition, input, other)
+
+    return where
+
+
+kernel(op.where, device="cpu", wrap=True, note="numbers beside half precision")(_beside_half)
 elementwise("where", select, "myy", exact=True, highest={FLOAT32: LARGEST[FLOAT32]})
 elementwise("masked_fill", lambda x, mask, value: select(mask, value, x), "xmn", exact=True, highest=LARGEST)
 # In single steps, which overflow where those of NumPy do.

@@ -277,10 +277,13 @@ done:
 
 ; gate(*args, out=…): an elementwise kernel around the one beneath it. `self` is an array of words (gates.py names them) with
 ; the kernel beneath, the function in Python that serves layouts which this one does not, and the compiled loops. Arrays that
-; lie in one piece in the same order, of one shape and dtype, and numbers are served here; a call of another dtype goes to the kernel beneath.
+; lie in one piece in the same order, of one shape and dtype, and numbers are served here, one of the arrays also expanded or with
+; gaps beside others that lie row by row; a call of another dtype goes to the kernel beneath.
 define ptr @gate(ptr %self, ptr %args, i64 %n, ptr %names) {
 entry:
-  %context = alloca [16 x i64], align 64
+  %context = alloca [48 x i64], align 64
+  %odd_rows = alloca [15 x i64]
+  %sizes = alloca [8 x i64]
   %numbers = alloca [8 x double]
   %g = call ptr @at(ptr %self, i64 16)
   %beneath = call ptr @pointer(ptr %g, i64 0)
@@ -339,6 +342,8 @@ read:
   %count = phi i64 [0, %enough], [%count1, %next]
   %bit = phi i64 [1, %enough], [%bit1, %next]
   %variant = phi i64 [0, %enough], [%variant1, %next]
+  %odd = phi ptr [null, %enough], [%odd1, %next]  ; the array that does not lie as the others do, and its place among them
+  %odd_at = phi i64 [0, %enough], [%odd_at1, %next]
   %all = icmp eq i64 %i, %n
   br i1 %all, label %choose, label %argument
 argument:
@@ -391,7 +396,14 @@ same_dtype:
   br i1 %agrees, label %whole, label %ask
 whole:
   %dt_here = phi i64 [%found, %search], [%dt, %same_dtype]
-  br i1 %solid, label %shape, label %ask
+  br i1 %solid, label %shape, label %gaps
+gaps:
+  %no_odd = icmp eq ptr %odd, null
+  br i1 %no_odd, label %count_rows, label %ask
+count_rows:
+  %rows = call i64 @rows_of(ptr %a, ptr %odd_rows)
+  %in_rows = icmp sgt i64 %rows, 0
+  br i1 %in_rows, label %keep, label %ask
 shape:
   %dt_array = phi i64 [%dt_here, %whole], [%dt, %mask_dtype]
   %first = icmp eq ptr %ref, null
@@ -403,8 +415,13 @@ order:
   %alike = call i1 @laid_alike(ptr %ref, ptr %a)
   br i1 %alike, label %keep, label %ask
 keep:
-  %ref_here = phi ptr [%a, %shape], [%ref, %order]
+  %ref_here = phi ptr [%a, %shape], [%ref, %order], [%ref, %count_rows]
+  %dt_kept = phi i64 [%dt_array, %shape], [%dt_array, %order], [%dt_here, %count_rows]
+  %odd_here = phi ptr [%odd, %shape], [%odd, %order], [%a, %count_rows]
+  %odd_place = phi i64 [%odd_at, %shape], [%odd_at, %order], [%tensors, %count_rows]
   %data = call ptr @at(ptr %a, i64 16)
+  %own_size = call i64 @word(ptr %dtype, i64 5)
+  call void @set_word(ptr %sizes, i64 %tensors, i64 %own_size)
   %place = add i64 %tensors, 1
   %slot = getelementptr ptr, ptr %context, i64 %place
   store ptr %data, ptr %slot
@@ -454,7 +471,9 @@ store_number:
   store double %x, ptr %np
   br label %next
 next:
-  %dt1 = phi i64 [%dt_array, %keep], [%dt, %is_fixed], [%dt, %store_number]
+  %odd1 = phi ptr [%odd_here, %keep], [%odd, %is_fixed], [%odd, %store_number]
+  %odd_at1 = phi i64 [%odd_place, %keep], [%odd_at, %is_fixed], [%odd_at, %store_number]
+  %dt1 = phi i64 [%dt_kept, %keep], [%dt, %is_fixed], [%dt, %store_number]
   %ref1 = phi ptr [%ref_here, %keep], [%ref, %is_fixed], [%ref, %store_number]
   %t_step = phi i64 [1, %keep], [0, %is_fixed], [0, %store_number]
   %n_step = phi i64 [0, %keep], [0, %is_fixed], [1, %store_number]
@@ -491,7 +510,41 @@ range_one:
 kernel:
   %row = shl i64 %dt, 2
   %column = add i64 %row, %variant
-  %k_at = add i64 %column, 16
+  %k_whole = add i64 %column, 16
+  %even = icmp eq ptr %odd, null
+  br i1 %even, label %loop_of, label %oddly
+oddly:  ; loops for an array that lies so beside others: by dtype, its place, and how its neighbours lie
+  %o_makes = icmp eq ptr %out, null
+  %o_varies = icmp eq i64 %variant, 0
+  %o_early = icmp slt i64 %odd_at, 3
+  %o_has = icmp ne ptr %ref, null
+  %o_c0 = and i1 %o_makes, %o_varies
+  %o_c1 = and i1 %o_early, %o_has
+  %o_few = icmp sle i64 %tensors, 4  ; for whom the context has room
+  %o_c2 = and i1 %o_c0, %o_c1
+  %o_c = and i1 %o_c2, %o_few
+  br i1 %o_c, label %odd_shape, label %ask
+odd_shape:
+  %ref_rows = call i1 @has_flags(ptr %ref, i32 1)
+  %odd_same = call i1 @same_shape(ptr %ref, ptr %odd)
+  %odd_fits = and i1 %ref_rows, %odd_same
+  br i1 %odd_fits, label %odd_loop, label %ask
+odd_loop:
+  %odd_dtype = call ptr @at(ptr %odd, i64 56)
+  %odd_size = call i64 @word(ptr %odd_dtype, i64 5)
+  %odd_step = call i64 @word(ptr %odd_rows, i64 2)
+  %odd_still = icmp eq i64 %odd_step, 0
+  %odd_beside = icmp eq i64 %odd_step, %odd_size
+  %odd_far = select i1 %odd_still, i64 1, i64 2
+  %odd_kind = select i1 %odd_beside, i64 0, i64 %odd_far
+  %odd_thrice = mul i64 %odd_at, 3
+  %odd_block = mul i64 %dt, 9
+  %odd_row = add i64 %odd_block, %odd_thrice
+  %odd_column = add i64 %odd_row, %odd_kind
+  %k_odd = add i64 %odd_column, 56
+  br label %loop_of
+loop_of:
+  %k_at = phi i64 [%k_whole, %kernel], [%k_odd, %odd_loop]
   %function = call ptr @pointer(ptr %g, i64 %k_at)
   %missing = icmp eq ptr %function, null
   br i1 %missing, label %compile, label %move
@@ -507,7 +560,7 @@ count_down:  ; but many calls of few elements are worth it, too
   %due = icmp eq i64 %left1, 0
   br i1 %due, label %serve, label %under
 move:  ; the numbers come after the arrays
-  %m = phi i64 [0, %kernel], [%mnext, %move_one]
+  %m = phi i64 [0, %loop_of], [%mnext, %move_one]
   %mend = icmp eq i64 %m, %count
   br i1 %mend, label %result, label %move_one
 move_one:
@@ -577,6 +630,15 @@ go:
   %t_data = call ptr @at(ptr %target, i64 16)
   store ptr %t_data, ptr %context
   %grain = call i64 @word(ptr %g, i64 5)
+  br i1 %even, label %run_it, label %geometry
+geometry:
+  %behind = add i64 %tensors, %count
+  %behind1 = add i64 %behind, 1
+  %geo = getelementptr i64, ptr %context, i64 %behind1
+  %made_size = call i64 @word(ptr %r_dtype, i64 5)
+  call void @write_rows(ptr %geo, ptr %odd, i64 %odd_at, i64 %tensors, i64 %made_size, ptr %sizes)
+  br label %run_it
+run_it:
   call void @perform(ptr %function, ptr %context, i64 %most, i64 %grain)
   ret ptr %target
 

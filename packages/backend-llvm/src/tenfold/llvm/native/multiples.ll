@@ -1,4 +1,4 @@
-; `add(x, y, alpha=2)` and `sub(x, y, alpha=2)` of floats on the CPU: calls of `add_scaled`, whose arguments they have in its order.
+; `add(x, y, alpha=2)` and `sub(x, y, alpha=2)` of floats on the CPU, those of half precision without gradients: calls of `add_scaled`, whose arguments they have in its order.
 ; Of a function's words are 39 the function of that operator, and 40 whether the multiple is subtracted, which is done here where no
 ; gradient is recorded, for the node of a difference has another name.
 
@@ -6,6 +6,7 @@
 
 declare ptr @PyFloat_FromDouble(double)
 
+; Whether a tensor is of floats; of half precision, too, where it has no node.
 define internal i1 @is_floating_tensor(ptr %v, i1 %unrecorded) {
 entry:
   %type = call ptr @at(ptr %v, i64 8)
@@ -17,11 +18,13 @@ array:
   br i1 %none, label %no, label %sort
 sort:
   %kind = call i64 @sort_of(ptr %a)
-  %floating = icmp eq i64 %kind, 4
+  %floating = icmp sgt i64 %kind, 2
+  %brief = icmp eq i64 %kind, 3
   %None = load ptr, ptr @g_None
   %node = call ptr @field(ptr %v, ptr @p_node)
   %free = icmp eq ptr %node, %None
-  %any = xor i1 %unrecorded, true
+  %must_be_free = or i1 %unrecorded, %brief
+  %any = xor i1 %must_be_free, true
   %fine = or i1 %free, %any
   %c = and i1 %floating, %fine
   ret i1 %c
@@ -63,7 +66,12 @@ first:
   br i1 %a_fine, label %second, label %no
 second:
   %b = call ptr @pointer(ptr %args, i64 1)
-  %b_number = call i1 @is_number(ptr %b)
+  %b_is_number = call i1 @is_number(ptr %b)
+  %first_array = call ptr @field(ptr %a, ptr @p_array)
+  %first_dtype = call ptr @at(ptr %first_array, i64 56)
+  %first_half = call i1 @is_half(ptr %first_dtype)
+  %first_wide = xor i1 %first_half, true
+  %b_number = and i1 %b_is_number, %first_wide
   br i1 %b_number, label %multiple, label %second_tensor
 second_tensor:
   %b_fine = call i1 @is_floating_tensor(ptr %b, i1 %negated)
@@ -89,13 +97,14 @@ turn:
 floating:
   %value_at = getelementptr i8, ptr %alpha, i64 16
   %as_float = load double, ptr %value_at
+  %minus_float = fneg double %as_float
   br label %negate
-whole:
+whole:  ; of which zero has no sign
   %as_int = call double @PyLong_AsDouble(ptr %alpha)
+  %minus_int = fsub double 0.0, %as_int
   br label %negate
 negate:
-  %value = phi double [%as_float, %floating], [%as_int, %whole]
-  %minus = fneg double %value
+  %minus = phi double [%minus_float, %floating], [%minus_int, %whole]
   %opposite = call ptr @PyFloat_FromDouble(double %minus)
   %lost = icmp eq ptr %opposite, null
   br i1 %lost, label %clear, label %arguments

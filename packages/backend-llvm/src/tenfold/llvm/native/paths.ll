@@ -4,8 +4,8 @@
 ; device, 3 whether its body records what has no rule, 4 the name under which the globals have what gives results their node, 5
 ; the flags that arrays have to have (and bit 32 where they may be of half precision, without gradients), 6 recording.ll's words for the rule at 7; at 8 the parameters' roles (1 a tensor, 2 that or a
 ; number, 3 a value, 4 a value that has to be the default and that kernels do
-; not get, 5 a tensor or None, 6 a list of tensors, 7 an int, 8 a bool, 9 a float or int; 16 more where None will do, too), at 16
-; their defaults, at 24 their names; 32 is writing.ll's,
+; not get, 5 a tensor or None, 6 a list of tensors, 7 an int, 8 a bool, 9 a float or int, 10 a tensor of bool; 16 more where None
+; will do, too), at 16 their defaults, at 24 their names; 32 is writing.ll's,
 ; views.ll's and scattering.ll's, as are those behind it; 36 is the function of the form in place that `inplace=True` asks for, 37 and
 ; 38 are mixing.ll's, 39 and 40 multiples.ll's.
 
@@ -493,9 +493,12 @@ entry:
   %dtype_is = alloca ptr
   %recorded_is = alloca i1
   %ref_is = alloca ptr
+  %odd_is = alloca i1            ; whether an array is expanded, or lies row by row with gaps
+  %odd_room = alloca [15 x i64]
   store ptr null, ptr %dtype_is
   store ptr null, ptr %ref_is
   store i1 false, ptr %recorded_is
+  store i1 false, ptr %odd_is
   %n = and i64 %nargsf, 9223372036854775807
   %flags = load ptr, ptr @p_flags
   %s0 = call i64 @word(ptr %flags, i64 0)
@@ -563,6 +566,7 @@ by_role:
     i64 7, label %whole
     i64 8, label %flag
     i64 9, label %number
+    i64 10, label %tensor
   ]
 flag:
   %f_type = call ptr @at(ptr %v, i64 8)
@@ -615,9 +619,27 @@ array:
 arranged:
   br i1 %look_at_order, label %how_it_lies, label %dtype
 how_it_lies:
+  %x_rows = call i1 @has_flags(ptr %x, i32 1)
+  br i1 %x_rows, label %beside_others, label %perhaps_odd
+perhaps_odd:
+  %odd_rows = call i64 @rows_of(ptr %x, ptr %odd_room)
+  %x_odd = icmp sgt i64 %odd_rows, 0
+  br i1 %x_odd, label %odd, label %beside_others
+odd:
+  store i1 true, ptr %odd_is
+  br label %dtype
+beside_others:
   %x_goes = call i1 @goes_with(ptr %x, ptr %ref_is)
   br i1 %x_goes, label %dtype, label %slow
 dtype:
+  %is_mask = icmp eq i64 %sort, 10
+  br i1 %is_mask, label %mask, label %common_dtype
+mask:
+  %Bool = load ptr, ptr @g_bool_dtype
+  %x_dtype = call ptr @at(ptr %x, i64 56)
+  %x_holds = icmp eq ptr %x_dtype, %Bool
+  br i1 %x_holds, label %node, label %slow
+common_dtype:
   %x_fits = call i1 @agrees(ptr %x, ptr %dtype_is, i1 %may_be_half)
   br i1 %x_fits, label %node, label %slow
 listed:
@@ -646,6 +668,16 @@ next:
   br label %read
 
 kernel:
+  %any_odd = load i1, ptr %odd_is
+  br i1 %any_odd, label %odd_beside, label %begin_kernel
+odd_beside:  ; then the result lies row by row, as the others have to
+  %odd_ref = load ptr, ptr %ref_is
+  %odd_alone = icmp eq ptr %odd_ref, null
+  br i1 %odd_alone, label %begin_kernel, label %odd_ref_rows
+odd_ref_rows:
+  %all_rows = call i1 @has_flags(ptr %odd_ref, i32 1)
+  br i1 %all_rows, label %begin_kernel, label %slow
+begin_kernel:
   %has_node = load i1, ptr %recorded_is
   %of_dtype = load ptr, ptr %dtype_is
   %of_half = call i1 @is_half(ptr %of_dtype)
