@@ -40,7 +40,6 @@ _multiply, _divide = quiet(np.multiply.reduce), quiet(np.divide)
 
 
 @kernel(op.prod, device="cpu")
-@widened
 def prod(input: Any, dim: Any, keepdim: bool) -> Any:
     return _multiply(input, axes(dim, input.ndim), np.int64 if input.dtype.kind in "biu" else None, None, keepdim)
 
