@@ -58,8 +58,20 @@ for _name, _binary in {
     "minimum": maths.minimum,
 }.items():
     elementwise(_name, _binary, "xx", exact=True)
-elementwise("clamp_min", maths.maximum, "xy", exact=True, highest=LARGEST)
-elementwise("clamp_max", maths.minimum, "xy", exact=True, highest=LARGEST)
+
+
+def _at_least(x: Expr, low: Expr) -> Expr:
+    """The larger, NaN if one is; of two zeros the first."""
+    return select((x >= low) | is_nan(x), x, low)
+
+
+def _at_most(x: Expr, high: Expr) -> Expr:
+    """The smaller, NaN if one is; of two zeros the first."""
+    return select((x <= high) | is_nan(x), x, high)
+
+
+elementwise("clamp_min", _at_least, "xy", exact=True, highest=LARGEST)
+elementwise("clamp_max", _at_most, "xy", exact=True, highest=LARGEST)
 
 for _name, _compared in {
     "eq": equal,
@@ -73,7 +85,7 @@ for _name, _compared in {
 
 
 def _clamp(x: Expr, low: Expr, high: Expr) -> Expr:
-    return maths.minimum(maths.maximum(x, low), high)
+    return _at_most(_at_least(x, low), high)
 
 
 def _limited(beneath: Any) -> Any:
