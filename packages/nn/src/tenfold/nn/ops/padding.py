@@ -111,6 +111,12 @@ def cropped(input: Tensor, widths: Sizes) -> Tensor:
     return input
 
 
+def _listed(pad: Any) -> Sizes:
+    if not isinstance(pad, (tuple, list)):
+        raise TypeError(f"pad(): argument 'pad' (position 2) must be tuple of ints, not {type(pad).__name__}")
+    return ints(pad, "pad: pad")
+
+
 @composite("padding", method=None)
 def pad(input: Tensor, pad: Any, mode: str = "constant", value: float | None = None) -> Tensor:
     """A border of a constant, or of the input's own values: "reflect", "replicate" or "circular".
@@ -123,9 +129,7 @@ def pad(input: Tensor, pad: Any, mode: str = "constant", value: float | None = N
     >>> tenfold.op.pad(tenfold.tensor([[1.0, 2.0, 3.0]]), (2, 1), mode="reflect")
     tensor([[3., 2., 1., 2., 3., 2.]])
     """
-    if not isinstance(pad, (tuple, list)):
-        raise TypeError(f"pad(): argument 'pad' (position 2) must be tuple of ints, not {type(pad).__name__}")
-    widths = ints(pad, "pad: pad")
+    widths = _listed(pad)
     if mode == "constant":
         if isinstance(value, complex):
             raise TypeError(f"pad: value must be float, not complex, got {value}; constant_pad_nd takes complex numbers")
