@@ -117,15 +117,16 @@ elementwise("clamp", _clamp, "xnn", exact=True, highest=LARGEST)
 elementwise("where", select, "myy", exact=True, highest={FLOAT32: LARGEST[FLOAT32]})
 elementwise("masked_fill", lambda x, mask, value: select(mask, value, x), "xmn", exact=True, highest=LARGEST)
 # In single steps, which overflow where those of NumPy do.
-elementwise("addcmul", lambda x, a, b, value: x + a * value * b, "xxxn", exact=True, highest=FACTORS)
 elementwise("addcdiv", lambda x, a, b, value: x + a * value / b, "xxxn", exact=True, highest=FACTORS)
-elementwise("add_scaled", lambda x, y, alpha: x + y * alpha, "xyr", exact=True, highest=LARGEST)
+# A product and a sum are rounded once, as PyTorch rounds them; NumPy beneath does so twice.
+elementwise("addcmul", lambda x, a, b, value: fma(a * value, b, x), "xxxn", highest=FACTORS)
+elementwise("add_scaled", lambda x, y, alpha: fma(y, alpha, x), "xyr", highest=LARGEST)
 
 
 def _lerp(x: Expr, end: Expr, weight: Expr) -> Expr:
     near = abs(weight) < 0.5
     step = end - x
-    return select(near, x + step * weight, end - step * (1.0 - weight))
+    return select(near, fma(step, weight, x), fma(-step, 1.0 - weight, end))
 
 
 elementwise("lerp", _lerp, "xxy", highest=LARGEST)
