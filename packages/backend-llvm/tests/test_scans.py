@@ -84,22 +84,27 @@ def test_scans_leave_other_layouts_to_the_kernel_beneath():
 def _product(x, dim):
     """Down a column one factor after the other; along a row four vectors side by side, and long rows in pieces."""
     if dim is not None and dim < x.ndim - 1:
-        return np.multiply.reduce(x, dim)
-    rows = x.reshape(1, -1) if dim is None else x
+        return _multiplied(x, dim)
+    rows = x.reshape(1, -1) if dim is None or x.ndim == 1 else x
     if rows.shape[-1] >= LONG and len(rows) == 1:
         parts = [rows[0, i : i + PIECE] for i in range(0, rows.shape[-1], PIECE)]
         return _row(np.stack([_row(part[None])[0] for part in parts])[None])[0]
     return _row(rows)[0] if dim is None or x.ndim == 1 else _row(rows)
 
 
+def _multiplied(x, dim):
+    """Rounded at each step, which `reduce` does not do in float16."""
+    return np.multiply.accumulate(x, dim).take(-1, dim)
+
+
 def _row(rows):
     width = 32 // rows.dtype.itemsize
     filled = rows.shape[-1] // (4 * width) * 4 * width
     if not filled:
-        return np.multiply.reduce(rows, -1)
-    sides = np.multiply.reduce(rows[..., :filled].reshape(*rows.shape[:-1], -1, 4, width), -3)
+        return _multiplied(rows, -1)
+    sides = _multiplied(rows[..., :filled].reshape(*rows.shape[:-1], -1, 4, width), -3)
     vector = (sides[..., 0, :] * sides[..., 1, :]) * (sides[..., 2, :] * sides[..., 3, :])
-    return np.multiply.reduce(np.concatenate([vector, rows[..., filled:]], -1), -1)
+    return _multiplied(np.concatenate([vector, rows[..., filled:]], -1), -1)
 
 
 @pytest.mark.parametrize("dtype", FLOATS)
