@@ -169,31 +169,42 @@ _SPELT_OTHERWISE = ("fft_", "linalg_", "special_")  # no program's names: these 
 _PARTS_OF_OTHERS = re.compile(r"fused_.*|\w+_(grad|pair)")  # nor are these, which composites and gradients call
 
 
-def of_siblings(public: dict[str, Any]) -> dict[str, list[str]]:
-    """{distribution: the names among these whose operators it declares}, core's own left out.
+Places = set[tuple[str, str | None]]  # names, each with the module or distribution that has it
+
+
+def of_siblings(public: dict[str, Any]) -> Places:
+    """Names among these whose operators siblings declare, each with the distribution; core's own left out.
 
     Nor have those their names here that programs find in modules: each name costs core's wheel some bytes.
     """
     from tenfold.plugins import PACKAGES
 
-    found: dict[str, list[str]] = {}
-    for name, member in sorted(public.items()):
+    found: Places = set()
+    for name, member in public.items():
         package = PACKAGES.get(member.op.declared.__module__.split(".")[1]) if hasattr(member, "op") else None
         inside = name.startswith(("__", *_SPELT_OTHERWISE)) or _PARTS_OF_OTHERS.fullmatch(name)
         if package is not None and not inside:
-            found.setdefault(package, []).append(name)
-    return dict(sorted(found.items()))
+            found.add((name, package))
+    return found
 
 
-def sibling_table(functions: dict[str, list[str]], methods: dict[str, list[str]]) -> str:
-    """From which core knows what its siblings' operators are called before it loads them."""
+def tables(prefix: str, owners: Sequence[str], functions: Places, methods: Places) -> str:
+    """Dictionaries of the names that are both functions and methods, of functions alone and of methods alone, by owner."""
     lines = []
-    for name, table in (("SIBLINGS_FUNCTIONS", functions), ("SIBLINGS_METHODS", methods)):
-        lines.append(f"{name}: dict[str, str] = {{")
-        for package, names in table.items():
-            lines += entry(package, " ".join(names))
+    both = functions & methods
+    for title, places in {"BOTH": both, "FUNCTIONS": functions - both, "METHODS": methods - both}.items():
+        lines.append(f"{prefix}{title}: dict[str, str] = {{")
+        for owner in owners:
+            names = {name for name, place in places if place == owner}
+            lines += entry(owner, " ".join(starred(names))) if names else []
         lines.append("}")
     return "\n".join(lines) + "\n"
+
+
+def starred(names: set[str]) -> list[str]:
+    """The names in order, an operator and its in-place form as one with a star."""
+    pairs = {name for name in names if f"{name}_" in names}
+    return sorted({*(f"{name}*" for name in pairs), *(names - pairs - {f"{name}_" for name in pairs})})
 
 
 def core_modules() -> list[str]:
@@ -203,19 +214,16 @@ def core_modules() -> list[str]:
     return ["tenfold.ops._dunders", *(module for modules in families("tenfold.ops").values() for module in modules)]
 
 
-def late_table(late: list[str], public: dict[str, Any], methods: dict[str, Any]) -> str:
-    """The module from which core knows what its own operators are called before it loads them."""
-    lines = [HEADER.strip(), ""]
-    tables = {"FUNCTIONS": public, "METHODS": methods}
-    found = {name: {(n, home(n, m)) for n, m in table.items()} for name, table in tables.items()}
-    both = found["FUNCTIONS"] & found["METHODS"]
-    for name, places in {"BOTH": both, **{name: found[name] - both for name in tables}}.items():
-        lines.append(f"{name}: dict[str, str] = {{")
-        for module in late:
-            names = sorted(n for n, place in places if place == module)
-            lines += entry(module, " ".join(names)) if names else []
-        lines.append("}")
-    return "\n".join(lines) + "\n"
+def late_table(public: dict[str, Any], methods: dict[str, Any]) -> str:
+    """The module from which core knows what its own and its siblings' operators are called before it loads them."""
+    from tenfold import _LAZY
+    from tenfold.plugins import PACKAGES
+
+    own = [{(name, home(name, member)) for name, member in table.items()} for table in (public, methods)]
+    siblings = [of_siblings(table) for table in (public, methods)]
+    siblings[0] = {(name, package) for name, package in siblings[0] if name not in _LAZY}  # where core has it already
+    packages = sorted({*PACKAGES.values()})
+    return HEADER.strip() + "\n\n" + tables("", core_modules(), *own) + tables("SIBLINGS_", packages, *siblings)
 
 
 def home(name: str, member: Any) -> str | None:
@@ -263,8 +271,7 @@ def main(arguments: list[str]) -> int:
     texts = {
         TYPING / "public_names.pyi": stubs,
         TYPING / "operator_methods.pyi": method_stubs(tenfold.Tensor),
-        CORE / "dispatch/late_operators.py": late_table(core_modules(), public, dict(vars(tenfold.Tensor)))
-        + sibling_table(of_siblings(public), of_siblings(dict(vars(tenfold.Tensor)))),
+        CORE / "dispatch/late_operators.py": late_table(public, dict(vars(tenfold.Tensor))),
     }
     texts[SETTINGS] = with_sibling_modules(SETTINGS.read_text(), stubs)
     for name, folder in NAMESPACES.items():

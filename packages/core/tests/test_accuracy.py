@@ -91,7 +91,8 @@ def test_float32_reductions_are_exact_to_a_few_roundings(layout, name):
 @given(layouts(), st.sampled_from(REDUCTIONS), st.sampled_from(sorted(HALF, key=str)))
 def test_half_precision_reductions_round_once(layout, name, dtype):
     x, dim = layout
-    x = x.narrow(dim, 0, min(x.shape[dim], 1000)).to(dtype)
+    most = 2 if name == "prod" else 1000  # each factor rounds, here as in PyTorch
+    x = x.narrow(dim, 0, min(x.shape[dim], most)).to(dtype)
     got, expected = call(name, x, dim), call(name, x.float(), dim).to(dtype)
     assert (got.shape, got.dtype) == (expected.shape, expected.dtype)
     assert error(got, expected) <= 2 * HALF[dtype]

@@ -111,3 +111,10 @@ def test_fewer_numbers_than_the_correction_takes_off(name):
     spread(tenfold.ones(1), correction=0)
     spread(tenfold.ones(2))
     spread(tenfold.ones(1, device="meta"))
+
+
+@pytest.mark.parametrize(("dtype", "large"), [("float32", 1e30), ("bfloat16", 1e30), ("float64", 1e200)])
+def test_a_product_is_rounded_to_its_dtype_at_each_step(dtype, large):
+    x = tenfold.tensor([large, large, 1 / large], dtype=getattr(tenfold, dtype))
+    assert x.prod().item() == x.reshape(1, 3).prod(1).item() == x.reshape(3, 1).prod(0).item() == float("inf")
+    assert x.flip(0).prod().item() < float("inf")

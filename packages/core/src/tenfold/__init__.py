@@ -31,8 +31,7 @@ from tenfold.dispatch.gradmode import (
     no_grad as no_grad,
     set_grad_enabled as set_grad_enabled,
 )
-from tenfold.dispatch.late_methods import LATE as _LATE_OPERATORS
-from tenfold.dispatch.late_operators import SIBLINGS_FUNCTIONS as _FUNCTIONS
+from tenfold.dispatch.late_methods import LATE as _LATE_OPERATORS, SIBLINGS_FUNCTIONS as _FUNCTIONS
 from tenfold.dispatch.operators import ALIASES as _ALIASES, OPERATORS as _OPERATORS, op as op
 from tenfold.dispatch.services import SERVICES as _SERVICES
 from tenfold.settings import environment as _environment, siblings as _siblings
@@ -127,11 +126,11 @@ _LAZY = {
         "checkpoint.typed_tensors": "set_default_tensor_type _tensor_classes FloatTensor DoubleTensor HalfTensor BFloat16Tensor "
         "LongTensor IntTensor ShortTensor CharTensor ByteTensor BoolTensor",
         "scientific.dlpack": "from_dlpack to_dlpack",
-        "settings.determinism": "use_deterministic_algorithms are_deterministic_algorithms_enabled "
-        "is_deterministic_algorithms_warn_only_enabled",
         "inspection.checks": "_check _check_index _check_value _check_type _check_not_implemented _check_tensor_all _assert "
         "_assert_async",
-        "inspection.determinism": "set_deterministic_debug_mode get_deterministic_debug_mode",
+        "settings.determinism": "are_deterministic_algorithms_enabled",
+        "inspection.determinism": "use_deterministic_algorithms is_deterministic_algorithms_warn_only_enabled "
+        "set_deterministic_debug_mode get_deterministic_debug_mode",
         "inspection.interop": "set_num_interop_threads get_num_interop_threads",
         "inspection.queries": "is_inference is_same_size is_conj is_neg is_signed is_storage is_nonzero typename result_type",
         "inspection.precision": "set_float32_matmul_precision get_float32_matmul_precision set_flush_denormal",
@@ -183,7 +182,9 @@ _INSIDE = {"dispatch", "generic", "ops", "settings"}  # rooms that no user's pro
 
 def _own_names() -> list[str]:
     names = {*globals(), *_LATE_OPERATORS} - {"cpu"}  # a method; as a name it is a module
-    names -= {*_FUNCTIONS[_siblings.PACKAGES["nn"]].split()}  # no names of `*`, also where somebody asked for one
+    names -= {
+        name for name, home in _FUNCTIONS.items() if home == _siblings.PACKAGES["nn"]
+    }  # no names of `*`, also where somebody asked for one
     return [
         name for name in names if not name.startswith("_") and not name.endswith("_plugin") and name not in _HELPERS | _INSIDE
     ]
@@ -197,15 +198,18 @@ def _module_names() -> set[str]:
 
 def _installed_names(modules: set[str]) -> set[str]:
     """Those names that are imported when first asked for and are there; the layers' operators are nn.functional's names."""
-    functions = _FUNCTIONS[_siblings.PACKAGES["scientific"]].split() if "scientific" in modules else []
-    return {*functions, *(name for name, module in _LAZY.items() if module.split(".")[1] in modules)}
+    functions = (name for name, home in _FUNCTIONS.items() if home == _siblings.PACKAGES["scientific"])
+    return {
+        *(functions if "scientific" in modules else ()),
+        *(name for name, module in _LAZY.items() if module.split(".")[1] in modules),
+    }
 
 
 def __dir__() -> list[str]:
     """What there is, imported or not: core's names, the siblings that are installed, their operators."""
     modules = _module_names()
     homes = {distribution for name, distribution in _siblings.PACKAGES.items() if name in modules}
-    functions = {name for distribution, names in _FUNCTIONS.items() if distribution in homes for name in names.split()}
+    functions = {name for name, home in _FUNCTIONS.items() if home in homes}
     dunders = {name for name in globals() if name.startswith("__")}
     return sorted({*_own_names(), *(modules - _INSIDE), *functions, *_installed_names(modules), *dunders})
 

@@ -47,7 +47,7 @@ from tenfold.checkpoint.typed_tensors import BFloat16Tensor as BFloat16Tensor, B
 from tenfold.dispatch.devices import AcceleratorError as AcceleratorError, OutOfMemoryError as OutOfMemoryError
 from tenfold.func import vmap as vmap
 from tenfold.inspection.checks import _assert as _assert, _assert_async as _assert_async, _check as _check, _check_index as _check_index, _check_not_implemented as _check_not_implemented, _check_tensor_all as _check_tensor_all, _check_type as _check_type, _check_value as _check_value
-from tenfold.inspection.determinism import get_deterministic_debug_mode as get_deterministic_debug_mode, set_deterministic_debug_mode as set_deterministic_debug_mode
+from tenfold.inspection.determinism import get_deterministic_debug_mode as get_deterministic_debug_mode, is_deterministic_algorithms_warn_only_enabled as is_deterministic_algorithms_warn_only_enabled, set_deterministic_debug_mode as set_deterministic_debug_mode, use_deterministic_algorithms as use_deterministic_algorithms
 from tenfold.inspection.interop import get_num_interop_threads as get_num_interop_threads, set_num_interop_threads as set_num_interop_threads
 from tenfold.inspection.precision import get_float32_matmul_precision as get_float32_matmul_precision, set_float32_matmul_precision as set_float32_matmul_precision, set_flush_denormal as set_flush_denormal
 from tenfold.inspection.queries import is_conj as is_conj, is_inference as is_inference, is_neg as is_neg, is_nonzero as is_nonzero, is_same_size as is_same_size, is_signed as is_signed, is_storage as is_storage, result_type as result_type, typename as typename
@@ -62,7 +62,7 @@ from tenfold.nn.top_level import batch_norm as batch_norm, binary_cross_entropy_
 from tenfold.ops.view.resizing import resize_as_ as resize_as_
 from tenfold.random.generator import Generator as Generator, default_generator as default_generator, get_rng_state as get_rng_state, initial_seed as initial_seed, manual_seed as manual_seed, seed as seed, set_rng_state as set_rng_state
 from tenfold.scientific.dlpack import from_dlpack as from_dlpack, to_dlpack as to_dlpack
-from tenfold.settings.determinism import are_deterministic_algorithms_enabled as are_deterministic_algorithms_enabled, is_deterministic_algorithms_warn_only_enabled as is_deterministic_algorithms_warn_only_enabled, use_deterministic_algorithms as use_deterministic_algorithms
+from tenfold.settings.determinism import are_deterministic_algorithms_enabled as are_deterministic_algorithms_enabled
 from tenfold.settings.threads import get_num_threads as get_num_threads, set_num_threads as set_num_threads
 from tenfold.settings.warnings import is_warn_always_enabled as is_warn_always_enabled, set_warn_always as set_warn_always
 from tenfold.sparse import _convert_indices_from_csr_to_coo as _convert_indices_from_csr_to_coo, _sparse_broadcast_to as _sparse_broadcast_to, _validate_sparse_compressed_tensor_args as _validate_sparse_compressed_tensor_args, _validate_sparse_coo_tensor_args as _validate_sparse_coo_tensor_args, dsmm as dsmm, hsmm as hsmm, hspmm as hspmm, saddmm as saddmm, smm as smm, sparse_bsc_tensor as sparse_bsc_tensor, sparse_bsr_tensor as sparse_bsr_tensor, sparse_compressed_tensor as sparse_compressed_tensor, sparse_coo_tensor as sparse_coo_tensor, sparse_csc_tensor as sparse_csc_tensor, sparse_csr_tensor as sparse_csr_tensor, sspaddmm as sspaddmm

@@ -132,6 +132,7 @@ class Written(Node):
 
 
 Written.__name__ = "CopyBackwards"
+_OF_MEMORY = AsStridedBackward0.__name__  # also of the operator's
 
 
 class Overwritten(Node):
@@ -240,10 +241,16 @@ def _move_retained(tensor: Any, old: Any) -> None:
 
 
 def way_to(base: Any, view: Any) -> Any:
-    """The node by which a view's value before a write depends on its base: hooks on the views in between are for no write."""
+    """The node by which a view's value before a write depends on its base: hooks on the views in between are for no write.
+
+    Nor is what a view in between shows of the base all that one of its memory (`as_strided`) may show.
+    """
     node = view._node
     while node is not None and node is not base._node and not node._extra:
-        node = node._next[0] if node._next else None
+        after = node._next[0] if node._next else None
+        if type(node).__name__ == _OF_MEMORY and after is not base._node:
+            break
+        node = after
     if node is None or node is base._node:
         return view._node
     made: Any = new(AsStridedBackward0)

@@ -7,14 +7,17 @@ are worked on in tiles, eight rows at a time: their sum, which takes three round
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import reduce
 
-from tenfold.llvm.expressions import Expr, walk
+from tenfold.llvm.expressions import Expr, load, walk
 from tenfold.llvm.loops import ATTRIBUTES, TAGS
 from tenfold.llvm.lowering import Lowering, declarations, indented, literal
-from tenfold.llvm.rows import REDUCTIONS, STARTS, Array
+from tenfold.llvm.rows import REDUCTIONS as OF_ROWS, STARTS as OF_ROWS_STARTS, Array
 
 TILE = 1024  # columns of a tile at the most
 GROUP = 8
+REDUCTIONS = (*OF_ROWS, "product")
+STARTS = {**OF_ROWS_STARTS, "product": 1.0}
 
 
 @dataclass(frozen=True)
@@ -174,7 +177,7 @@ end:
         return found
 
     def _combined(self, acc: str, n: int, e: Expr, values: list[str], name: str) -> list[str]:
-        """Lines that add the rows' values to the tile, pairs first."""
+        """Lines that add the rows' values to the tile, pairs first; factors one after the other, as PyTorch multiplies them."""
         type = e.args[0].type
         suffix = "f32" if type == "float" else "f64"
         lines: list[str] = []
@@ -183,15 +186,17 @@ end:
             made = f"{acc}.j{len(lines)}"
             if e.op == "largest":
                 lines.append(f"{made} = call nsz {type} @llvm.maximum.{suffix}({type} {a}, {type} {b})")
+            elif e.op == "total":
+                lines.append(f"{made} = fadd {type} {a}, {b}")
             else:
-                lines.append(f"{made} = {'fadd' if e.op == 'total' else 'fmul'} {type} {a}, {b}")
+                return _multiplied(e, a, b, made, lines)
             return made
 
-        while len(values) > 1:
+        while e.op != "product" and len(values) > 1:
             values = [join(a, b) for a, b in zip(values[::2], values[1::2])]
         lines += [f"{acc}.p = getelementptr {e.type}, ptr %t{n}, i64 %{name}.b", f"{acc}.w = load {e.type}, ptr {acc}.p{TAGS}"]
         if e.op != "total":
-            made = join(f"{acc}.w", values[0])
+            made = reduce(join, values, f"{acc}.w")
         elif type == "float":
             lines += [f"{acc}.e = fpext float {values[0]} to double", f"{acc}.t = fadd double {acc}.w, {acc}.e"]
             made = f"{acc}.t"
@@ -225,6 +230,15 @@ end:
             stores.append(f"%o{n} = getelementptr {array.stored.memory}, ptr %out{n}, i64 %x.i")
             stores += array.stored.write(name, f"%o{n}", 1, TAGS)
         return self._across("x", "s.done", "finished", [*lines, *lowering.lines, *stores]) + "\n  br label %tile.end"
+
+
+def _multiplied(e: Expr, a: str, b: str, prefix: str, lines: list[str]) -> str:
+    """The name of a product that is rounded to the dtype, its lines written."""
+    factors = (load(0, e.type), load(1, e.type))
+    lowering = Lowering(lambda leaf: (a, b)[leaf.value] if leaf in factors else None, prefix[1:])
+    name = lowering.name(e.value.held(factors[0] * factors[1]))
+    lines += lowering.lines
+    return name
 
 
 def _lost(acc: str, n: int, name: str) -> list[str]:

@@ -10,6 +10,7 @@ import numpy as np
 from tenfold.llvm import compiler, session as sessions
 from tenfold.llvm.columns import TILE, Columns
 from tenfold.llvm.expressions import listing
+from tenfold.llvm.product_rows import ProductRows
 from tenfold.llvm.rows import Rows
 from tenfold.llvm.storage import BY_DTYPE, Stored
 from tenfold.settings.threads import get_num_threads
@@ -90,7 +91,7 @@ class Compiled:
 class Program(Compiled):
     """A function that makes a program from the dtypes of its arguments, and what was compiled of it."""
 
-    def __init__(self, name: str, make: Callable[..., Rows | Columns]) -> None:
+    def __init__(self, name: str, make: Callable[..., Rows | Columns | ProductRows]) -> None:
         super().__init__(name, lambda *key: make(*key).text())
         self.make = make
 

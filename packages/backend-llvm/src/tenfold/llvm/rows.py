@@ -29,9 +29,9 @@ def total(x: Expr) -> Expr:
     return Expr("total", "double", (x,))
 
 
-def product(x: Expr) -> Expr:
-    """The product along the row of float64."""
-    return Expr("product", "double", (x,))
+def product(x: Expr, stored: Stored) -> Expr:
+    """The product down a column, each step rounded to a dtype; products along rows are those of product_rows.py."""
+    return Expr("product", x.type, (x,), stored)
 
 
 def largest(x: Expr) -> Expr:
@@ -54,9 +54,9 @@ def pick(array: int, position: int, type: str) -> Expr:
     return Expr("pick", type, (), (array, position))
 
 
-REDUCTIONS = ("total", "product", "largest")
+REDUCTIONS = ("total", "largest")
 # What each begins with.
-STARTS = {"total": 0.0, "product": 1.0, "largest": float("-inf")}
+STARTS = {"total": 0.0, "largest": float("-inf")}
 
 
 @dataclass(frozen=True)
@@ -201,9 +201,6 @@ class _Writer:
                 wide.append(f"{acc}.w = phi {type} [{start}, %{entered}], [{acc}.n, %{name}.after]")
                 suffix = "f32" if type == "float" else "f64"
                 partial.append(f"{acc}.n = call nsz {type} @llvm.maximum.{suffix}({type} {acc}, {type} {values[n]})")
-            elif e.op == "product":
-                wide.append(f"{acc}.w = phi {type} [{start}, %{entered}], [{acc}.n, %{name}.after]")
-                partial.append(f"{acc}.n = fmul reassoc {type} {acc}, {values[n]}")
             else:
                 partial.append(f"{acc}.n = fadd reassoc {type} {acc}, {values[n]}")
                 wide.append(f"{acc}.w = phi double [0.0, %{entered}], [{acc}.t, %{name}.after]")

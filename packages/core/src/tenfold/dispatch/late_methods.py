@@ -5,17 +5,28 @@ from __future__ import annotations
 import importlib
 from typing import Any
 
-from tenfold.dispatch import late_operators
+from tenfold.dispatch import late_operators as tables
 from tenfold.dispatch.runtime import RUNTIME
 from tenfold.dispatch.services import SERVICES
 
+
+def _by_name(*groups: dict[str, str]) -> dict[str, str]:
+    """{name: its module or distribution}; a star behind a name in a table stands for the in-place form, too."""
+    found = {}
+    for group in groups:
+        for home, names in group.items():
+            for name in names.split():
+                if name[-1] == "*":
+                    name = name[:-1]
+                    found[f"{name}_"] = home
+                found[name] = home
+    return found
+
+
 # {operator: the module that declares it}, of core's own modules that are imported when one of their operators is asked for.
-LATE = {
-    name: module
-    for table in (late_operators.BOTH, late_operators.FUNCTIONS)
-    for module, names in table.items()
-    for name in names.split()
-}
+LATE = _by_name(tables.BOTH, tables.FUNCTIONS)
+SIBLINGS_FUNCTIONS = _by_name(tables.SIBLINGS_BOTH, tables.SIBLINGS_FUNCTIONS)  # {operator: its distribution}
+SIBLINGS_METHODS = _by_name(tables.SIBLINGS_BOTH, tables.SIBLINGS_METHODS)
 
 
 def load_late(name: str) -> bool:
@@ -62,31 +73,25 @@ class LateMethod:
             importlib.import_module(self.module)
         found = vars(RUNTIME["Tensor"])[self.name]
         if found is self:
-            raise AttributeError(
-                f"'{owner.__name__}' object has no attribute '{self.name}'{where(self.name, late_operators.SIBLINGS_METHODS)}"
-            )
+            raise AttributeError(f"'{owner.__name__}' object has no attribute '{self.name}'{where(self.name, SIBLINGS_METHODS)}")
         return found
 
 
 def where(name: str, table: dict[str, str]) -> str:
     """The part of an error's message that says which package to install for a name, if one has it."""
-    homes = [package for package, names in table.items() if name in names.split()]
-    return f": it is in the package {homes[0]}: pip install {homes[0]}" if homes else ""
+    return f": it is in the package {table[name]}: pip install {table[name]}" if name in table else ""
 
 
 def install(tensor_class: Any) -> None:
     """Give the class the methods of what is not loaded yet."""
-    for table in (late_operators.BOTH, late_operators.METHODS):
-        for module, core_names in table.items():
-            for name in core_names.split():
-                setattr(tensor_class, name, LateMethod(name, module))
-    for sibling_names in late_operators.SIBLINGS_METHODS.values():
-        for name in sibling_names.split():
-            if name not in vars(tensor_class):
-                setattr(tensor_class, name, LateMethod(name))
+    for name, module in _by_name(tables.BOTH, tables.METHODS).items():
+        setattr(tensor_class, name, LateMethod(name, module))
+    for name in SIBLINGS_METHODS:
+        if name not in vars(tensor_class):
+            setattr(tensor_class, name, LateMethod(name))
 
 
 def load_core_methods() -> None:
     """Load all of core's own methods, for who looks at the class itself."""
-    for module in (*late_operators.BOTH, *late_operators.METHODS):
+    for module in (*tables.BOTH, *tables.METHODS):
         importlib.import_module(module)

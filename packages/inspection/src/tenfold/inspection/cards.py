@@ -7,10 +7,10 @@ from difflib import get_close_matches
 from importlib import import_module
 from typing import Any
 
+import tenfold
 from tenfold import plugins
 from tenfold.dispatch import kernels
-from tenfold.dispatch.late_methods import where
-from tenfold.dispatch.late_operators import SIBLINGS_FUNCTIONS
+from tenfold.dispatch.late_methods import SIBLINGS_FUNCTIONS, where
 from tenfold.dispatch.operators import OPERATORS, Operator
 
 
@@ -31,7 +31,8 @@ def card(name: str, device: str = "") -> str:
     plugins.load_operators()
     operator = OPERATORS.get(name)
     if operator is None:
-        home = where(name, SIBLINGS_FUNCTIONS)
+        late = {known: plugins.PACKAGES.get(module.split(".")[1], "") for known, module in tenfold._LAZY.items()}
+        home = where(name, {known: package for known, package in late.items() if package} | SIBLINGS_FUNCTIONS)
         close = [] if home else [*dict.fromkeys([*get_close_matches(name, OPERATORS), *(n for n in OPERATORS if name in n)])]
         raise KeyError(f"there is no operator {name!r}" + (f"; close: {', '.join(close[:8])}" if close else home))
     base = operator.inplace_of or operator

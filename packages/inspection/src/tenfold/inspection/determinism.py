@@ -1,8 +1,31 @@
-"""PyTorch's switch for deterministic algorithms as a level: 0 as it comes, 1 warnings, 2 errors."""
+"""PyTorch's switch for deterministic algorithms, also as a level: 0 as it comes, 1 warnings, 2 errors."""
 
 from __future__ import annotations
 
 from tenfold.settings.determinism import STATE
+
+
+def use_deterministic_algorithms(mode: bool, *, warn_only: bool = False) -> None:
+    """Ask that operators give the same numbers on every run; on the CPU they always do.
+
+    >>> import tenfold
+    >>> tenfold.use_deterministic_algorithms(True)
+    >>> tenfold.are_deterministic_algorithms_enabled()
+    True
+    >>> tenfold.use_deterministic_algorithms(False)
+    """
+    for name, value in (("'mode' (position 1)", mode), ("'warn_only'", warn_only)):
+        if not isinstance(value, bool):
+            raise TypeError(
+                f"_set_deterministic_algorithms(): argument {name} must be bool, not {type(value).__name__}, "
+                f"in use_deterministic_algorithms"
+            )
+    STATE.update(on=mode, warn_only=warn_only)
+
+
+def is_deterministic_algorithms_warn_only_enabled() -> bool:
+    """Whether it asked for warnings instead of errors."""
+    return STATE["warn_only"]
 
 
 def set_deterministic_debug_mode(debug_mode: int | str) -> None:

@@ -11,7 +11,7 @@ import numpy as np
 
 from tenfold.dispatch.devices import CPU
 from tenfold.llvm import session as sessions
-from tenfold.llvm.expressions import Expr, load, parameter, sqrt
+from tenfold.llvm.expressions import Expr, fma, load, parameter, sqrt
 from tenfold.llvm.programs import Program, suitable
 from tenfold.llvm.rows import Array as Argument, Rows
 from tenfold.llvm.storage import FLOAT32, FLOAT64, Stored
@@ -34,7 +34,7 @@ def _update(stored: Stored, arrays: int, results: list[Expr], numbers: int) -> R
 
 
 def _adam(stored: Stored, decay_of: str) -> Rows:
-    """Arrays p, m, v, g; the operations in the order of `Adam.update`."""
+    """Arrays p, m, v, g; the operations in the order of `Adam.update`, a product and a sum rounded once."""
     type = stored.computed
     p, m, v, g = (load(i, type) for i in range(4))
     sign, decay, new_share, beta2, new_square, eps, step = _numbers(7, type)
@@ -42,9 +42,9 @@ def _adam(stored: Stored, decay_of: str) -> Rows:
     if decay_of == "parameter":
         p = p * decay
     elif decay_of == "gradient":
-        g = g + p * decay
-    m = m + (g - m) * new_share
-    v = v * beta2 + g * g * new_square
+        g = fma(p, decay, g)
+    m = fma(g - m, new_share, m)
+    v = fma(g * new_square, g, v * beta2)
     return _update(stored, 4, [p + m / (sqrt(v) + eps) * step, m, v], 7)
 
 
@@ -54,11 +54,11 @@ def _sgd(stored: Stored, momentum: bool, nesterov: bool, decays: bool) -> Rows:
     sign, decay, keep, new_share, step = _numbers(5, type)
     p, g = load(0, type), load(2 if momentum else 1, type)
     g = g * sign
-    g = g + p * decay if decays else g
+    g = fma(p, decay, g) if decays else g
     if not momentum:
-        return _update(stored, 2, [p + g * step], 5)
-    buffer = load(1, type) * keep + g * new_share
-    return _update(stored, 3, [p + (g + buffer * keep if nesterov else buffer) * step, buffer], 5)
+        return _update(stored, 2, [fma(g, step, p)], 5)
+    buffer = fma(g, new_share, load(1, type) * keep)
+    return _update(stored, 3, [fma(fma(buffer, keep, g) if nesterov else buffer, step, p), buffer], 5)
 
 
 def _none(rows: list[list[Any]], numbers: tuple[float, ...]) -> int:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from importlib import import_module
 from itertools import pairwise
-from math import prod
+from math import copysign, prod
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -144,7 +144,7 @@ def _empty(shape: Sizes, dtype: Any) -> Array:
 
 def constant_pad(input: Array, pad: Sizes, value: Any) -> Any:
     """Borders of zeros; those of other numbers are beneath."""
-    if value != 0 or type(value) not in (int, float) or input.dtype.kind not in "fV":
+    if value != 0 or type(value) not in (int, float) or copysign(1, value) < 0 or input.dtype.kind not in "fV":
         return NotImplemented
     return _bordered(input, tuple(pad), "zeros")
 
@@ -204,7 +204,7 @@ def pad(input: Any, pad: Any, mode: str = "constant", value: Any = None) -> Any:
     if mode == "circular" and not x.flags.c_contiguous:
         input = input.contiguous()
         x = input._array
-    if not value and (input._node is None or not STATE.grad_enabled):
+    if not value and (value is None or copysign(1, value) > 0) and (input._node is None or not STATE.grad_enabled):
         found = _bordered(x, widths, "zeros" if constant else mode)
         if found is not NotImplemented:
             return wrap(found, CPU)

@@ -58,8 +58,20 @@ for _name, _binary in {
     "minimum": maths.minimum,
 }.items():
     elementwise(_name, _binary, "xx", exact=True)
-elementwise("clamp_min", maths.maximum, "xy", exact=True, highest=LARGEST)
-elementwise("clamp_max", maths.minimum, "xy", exact=True, highest=LARGEST)
+
+
+def _at_least(x: Expr, low: Expr) -> Expr:
+    """The larger, NaN if one is; of two zeros the first."""
+    return select((x >= low) | is_nan(x), x, low)
+
+
+def _at_most(x: Expr, high: Expr) -> Expr:
+    """The smaller, NaN if one is; of two zeros the first."""
+    return select((x <= high) | is_nan(x), x, high)
+
+
+elementwise("clamp_min", _at_least, "xy", exact=True, highest=LARGEST)
+elementwise("clamp_max", _at_most, "xy", exact=True, highest=LARGEST)
 
 for _name, _compared in {
     "eq": equal,
@@ -73,7 +85,7 @@ for _name, _compared in {
 
 
 def _clamp(x: Expr, low: Expr, high: Expr) -> Expr:
-    return maths.minimum(maths.maximum(x, low), high)
+    return _at_most(_at_least(x, low), high)
 
 
 def _limited(beneath: Any) -> Any:
@@ -121,15 +133,16 @@ kernel(op.where, device="cpu", wrap=True, note="numbers beside half precision")(
 elementwise("where", select, "myy", exact=True, highest={FLOAT32: LARGEST[FLOAT32]})
 elementwise("masked_fill", lambda x, mask, value: select(mask, value, x), "xmn", exact=True, highest=LARGEST)
 # In single steps, which overflow where those of NumPy do.
-elementwise("addcmul", lambda x, a, b, value: x + a * value * b, "xxxn", exact=True, highest=FACTORS)
 elementwise("addcdiv", lambda x, a, b, value: x + a * value / b, "xxxn", exact=True, highest=FACTORS)
-elementwise("add_scaled", lambda x, y, alpha: x + y * alpha, "xyr", exact=True, highest=LARGEST)
+# A product and a sum are rounded once, as PyTorch rounds them; NumPy beneath does so twice.
+elementwise("addcmul", lambda x, a, b, value: fma(a * value, b, x), "xxxn", highest=FACTORS)
+elementwise("add_scaled", lambda x, y, alpha: fma(y, alpha, x), "xyr", highest=LARGEST)
 
 
 def _lerp(x: Expr, end: Expr, weight: Expr) -> Expr:
     near = abs(weight) < 0.5
     step = end - x
-    return select(near, x + step * weight, end - step * (1.0 - weight))
+    return select(near, fma(step, weight, x), fma(-step, 1.0 - weight, end))
 
 
 elementwise("lerp", _lerp, "xxy", highest=LARGEST)

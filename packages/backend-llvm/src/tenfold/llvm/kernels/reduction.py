@@ -11,6 +11,7 @@ import numpy as np
 from tenfold.llvm.columns import Columns
 from tenfold.llvm.expressions import convert, is_nan, load, select
 from tenfold.llvm.kernels.attaching import rowwise
+from tenfold.llvm.product_rows import ProductRows
 from tenfold.llvm.programs import Program, empty, suitable
 from tenfold.llvm.rows import Array as Argument, Rows, largest, length, product, total
 from tenfold.llvm.storage import BY_DTYPE, FLOAT64, Stored
@@ -24,14 +25,16 @@ KINDS = ("total", "mean", "largest", "smallest", "product", "total of numbers")
 OF_PIECES = {"total": "total", "largest": "largest", "product": "product", "total of numbers": "total"}
 
 
-def _program(kind: str, stored: Stored, result: Stored, layout: str) -> Rows | Columns:
+def _program(kind: str, stored: Stored, result: Stored, layout: str) -> Rows | Columns | ProductRows:
     x = load(0, stored.computed)
     if kind == "smallest":
         value = -largest(-x)
     elif kind == "largest":
         value = largest(x)
     elif kind == "product":
-        value = convert(product(convert(x, "double")), result.computed)
+        if layout == "rows":
+            return ProductRows(stored)
+        value = product(x, stored)
     else:
         added = total(select(is_nan(x), 0.0, x) if kind == "total of numbers" else x)
         value = convert(added / length("double") if kind == "mean" else added, result.computed)
@@ -124,8 +127,8 @@ def _whole(kind: str, x: Array) -> Any:
 
 
 def _between(kind: str, stored: Stored) -> Stored:
-    """The dtype between two passes: sums, means and products are kept in float64."""
-    return stored if kind in ("largest", "smallest") else FLOAT64
+    """The dtype between two passes: sums and means are kept in float64."""
+    return stored if kind in ("largest", "smallest", "product") else FLOAT64
 
 
 def _adjacent(kind: str, x: Array, parts: int, count: int, width: int, stored: Stored, result: Stored) -> Any:

@@ -81,9 +81,25 @@ def log1p(input: Any, out: Any = None) -> Any:
 for _operator, _ufunc in {  # bfloat16's warn of nan
     op.hypot: np.hypot, op.nextafter: np.nextafter, op.lt: np.less, op.le: np.less_equal, op.gt: np.greater,
     op.ge: np.greater_equal, op.fmax: np.fmax, op.fmin: np.fmin,
-    op.clamp_min: np.maximum, op.clamp_max: np.minimum, op.maximum: np.maximum, op.minimum: np.minimum,
+    op.maximum: np.maximum, op.minimum: np.minimum,
 }.items():  # fmt: skip
     kernel(_operator, device="cpu")(quiet(_ufunc))
+
+
+_larger, _smaller = quiet(np.maximum), quiet(np.minimum)
+
+
+@kernel(op.clamp_min, device="cpu", into=True)
+def clamp_min(input: Any, min: Any, out: Any = None) -> Any:
+    """Of two zeros the input's stays; NumPy takes the second, but of float16 the first."""
+    return _larger(input, min, out) if input.dtype.char == "e" else _larger(min, input, out)
+
+
+@kernel(op.clamp_max, device="cpu", into=True)
+def clamp_max(input: Any, max: Any, out: Any = None) -> Any:
+    return _smaller(input, max, out) if input.dtype.char == "e" else _smaller(max, input, out)
+
+
 for _operator, _ufunc in {op.bitwise_left_shift: np.left_shift, op.bitwise_right_shift: np.right_shift}.items():
     kernel(_operator, device="cpu")(_ufunc)
 for _operator, _function in {op.erf: erf, op.erfc: erfc, op.erfinv: erfinv}.items():

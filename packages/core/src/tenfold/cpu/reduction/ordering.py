@@ -28,7 +28,17 @@ def sort(input: Any, dim: int, descending: bool) -> tuple[Any, Any]:
         op.sort_pair.shape_rule(input, dim, descending)
         return input.copy(), np.zeros((), np.int64)
     positions = order(orderable(input), dim, descending)
-    return taken_along(input, positions, dim), positions
+    values = taken_along(input, positions, dim)
+    return _laid_as(input, values), _laid_as(input, positions)
+
+
+def _laid_as(like: Any, x: Any) -> Any:
+    """An array of the same shape with its dimensions in the other's order in memory."""
+    if like.flags.c_contiguous:
+        return x
+    out = np.empty_like(like, x.dtype)
+    out[...] = x
+    return out
 
 
 @kernel(op.topk_pair, device="cpu")

@@ -40,7 +40,6 @@ _multiply, _divide = quiet(np.multiply.reduce), quiet(np.divide)
 
 
 @kernel(op.prod, device="cpu")
-@widened
 def prod(input: Any, dim: Any, keepdim: bool) -> Any:
     return _multiply(input, axes(dim, input.ndim), np.int64 if input.dtype.kind in "biu" else None, None, keepdim)
 
@@ -67,7 +66,7 @@ kernel(op.amin, device="cpu")(_extreme(np.minimum.reduce))
 
 def taken(input: Any, positions: Any, dim: int, keepdim: bool) -> tuple[Any, Any]:
     """(values, positions) for positions along a dimension, which they keep with size 1."""
-    values = taken_along(input, positions, dim)
+    values, positions = taken_along(input, positions, dim), np.asarray(positions, order="C")
     return (values, positions) if keepdim else (values.squeeze(dim), positions.squeeze(dim))
 
 

@@ -120,7 +120,8 @@ def _(input: Tensor, other: Any, alpha: Any) -> Tensor:
 
 
 def _subtract_scaled(input: Tensor, other: Any, alpha: Any) -> Tensor:
-    if alpha == 1 or isinstance(other, bool) or bool_ in (input.dtype, getattr(other, "dtype", None)):  # which is refused there
+    refused = isinstance(other, bool) or bool_ in (input.dtype, getattr(other, "dtype", None))
+    if refused or (_check_alpha(input, other, alpha, "sub") and alpha == 1):
         return input.sub_(other)
     return OPERATORS["add_scaled_"].fn(input, other, -alpha)
 

@@ -16,6 +16,8 @@ from tenfold.dispatch.shape_rules import wrap_dims
 from tenfold.ops.pointwise.several import where
 from tenfold.ops.reduction.reductions import count_over, mean, reduced, sum
 from tenfold.tensor.tensor import Tensor
+from tenfold.types.dtypes import type_name
+from tenfold.types.promotion import promote_types
 
 
 def spread_arguments(dim: Any, unbiased: Any, correction: Any) -> tuple[Any, Any]:
@@ -121,7 +123,18 @@ def _vector_norm(input: Tensor, ord: float = 2, dim: Any = None, keepdim: bool =
 
 @_vector_norm.lower(dtype=None)
 def _(input: Tensor, ord: Any, dim: Any, keepdim: bool, dtype: Any) -> Tensor:
-    return _vector_norm(input.to(dtype), ord, dim, keepdim)
+    return _vector_norm(_as_wide(input, dtype), ord, dim, keepdim)
+
+
+def _as_wide(input: Tensor, dtype: Any) -> Tensor:
+    """The numbers in a dtype that holds them."""
+    given = input.dtype
+    if given.category < 2 or dtype.category - given.category or promote_types(given, dtype) is not dtype:
+        raise RuntimeError(
+            f"linalg.vector_norm: Expected a floating point or complex tensor and a dtype that holds it without narrowing, "
+            f"got {type_name(given)} and {type_name(dtype)}"
+        )
+    return input.to(dtype)
 
 
 @_vector_norm.rule
@@ -157,7 +170,7 @@ def norm(input: Tensor, p: Any = "fro", dim: Any = None, keepdim: bool = False, 
     if p == "fro" and isinstance(dim, (tuple, list)) and len(dim) > 2:
         raise RuntimeError(f"linalg.matrix_norm: dim must be a 2-tuple. Got {' '.join(map(str, dim))}")
     if dtype is not None:
-        input = input.to(dtype)
+        input = _as_wide(input, dtype)
     return _vector_norm(input, 2 if p is None or p == "fro" else p, dim, keepdim)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from math import copysign
 from typing import Any
 
 import numpy as np
@@ -19,7 +20,7 @@ Array = np.ndarray[Any, Any]
 def constant_pad(input: Array, pad: tuple[int, ...], value: Any) -> Array:
     """A border of `value`; negative widths crop."""
     shape = padded_shape(input.shape, pad)
-    out = np.zeros(shape, input.dtype) if value == 0 else np.full(shape, value, input.dtype)
+    out = np.zeros(shape, input.dtype) if value == 0 and copysign(1, value) > 0 else np.full(shape, value, input.dtype)
     source: list[Any] = []
     target: list[Any] = []
     for i in range(len(pad) // 2 - 1, -1, -1):

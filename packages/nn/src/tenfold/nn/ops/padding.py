@@ -111,19 +111,25 @@ def cropped(input: Tensor, widths: Sizes) -> Tensor:
     return input
 
 
+def _listed(pad: Any) -> Sizes:
+    if not isinstance(pad, (tuple, list)):
+        raise TypeError(f"pad(): argument 'pad' (position 2) must be tuple of ints, not {type(pad).__name__}")
+    return ints(pad, "pad: pad")
+
+
 @composite("padding", method=None)
 def pad(input: Tensor, pad: Any, mode: str = "constant", value: float | None = None) -> Tensor:
     """A border of a constant, or of the input's own values: "reflect", "replicate" or "circular".
 
     `pad` has a pair of widths (before, after) for each padded dimension, the last one first; negative widths crop. Raises:
     RuntimeError for widths that do not fit, or a value for another mode than "constant"; NotImplementedError for an unknown
-    mode.
+    mode; TypeError for widths that are no tuple or list.
 
     >>> import tenfold
     >>> tenfold.op.pad(tenfold.tensor([[1.0, 2.0, 3.0]]), (2, 1), mode="reflect")
     tensor([[3., 2., 1., 2., 3., 2.]])
     """
-    widths = ints(pad, "pad: pad")
+    widths = _listed(pad)
     if mode == "constant":
         if isinstance(value, complex):
             raise TypeError(f"pad: value must be float, not complex, got {value}; constant_pad_nd takes complex numbers")
@@ -133,7 +139,9 @@ def pad(input: Tensor, pad: Any, mode: str = "constant", value: float | None = N
     if value is not None and value != 0:
         raise RuntimeError(f'pad: Padding mode "{mode}" doesn\'t take in value argument')
     count = len(widths) // 2
-    if len(widths) % 2 or count > 3 or input.dim() not in (count + 1, count + 2):
+    if len(widths) % 2:
+        raise RuntimeError(f"pad: Padding length must be divisible by 2, got {len(widths)} widths")
+    if count > 3 or input.dim() not in (count + 1, count + 2):
         raise NotImplementedError(
             f"pad: Only 2D, 3D, 4D, 5D padding with non-constant padding are supported for now; "
             f"got {len(widths)} widths with an input of shape {list(input.shape)}"

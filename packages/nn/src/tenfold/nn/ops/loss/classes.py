@@ -35,6 +35,8 @@ def _check_classes(name: str, input: Tensor, target: Tensor, weight: Tensor | No
             f"{name}: weight tensor should be defined either for all {shape[_class_dim(input)]} classes or no classes but "
             f"got weight tensor of shape: {list(weight.shape)}"
         )
+    if weight is not None and weight.dtype is not input.dtype:
+        raise RuntimeError(f"{name}: expected scalar type {type_name(input.dtype)} but found {type_name(weight.dtype)}")
 
 
 def _check_index(name: str, target: Tensor) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import lru_cache
-from math import copysign, inf, prod
+from math import inf, prod
 from typing import Any
 
 import numpy as np
@@ -232,10 +232,10 @@ def _integer_means(input: Tensor, kernel: Sizes, steps: Sizes, pads: Sizes, ceil
 
 
 def _power_mean(n: int, input: Tensor, norm_type: Any, kernel: Any, stride: Any, ceil_mode: bool) -> Tensor:
-    kernel = per_dim(kernel, n, f"lp_pool{n}d: kernel_size")
+    name, kernel = f"lp_pool{n}d", per_dim(kernel, n, f"lp_pool{n}d: kernel_size")
     if norm_type in (inf, -inf):
-        return (s := copysign(1, norm_type)) * _max(f"lp_pool{n}d", n, s * input.abs(), kernel, stride, 0, 1, ceil_mode, False)
-    means = _avg(f"lp_pool{n}d", n, input.pow(norm_type), kernel, stride, 0, ceil_mode, True, None)
+        return (s := 1 if norm_type > 0 else -1) * _max(name, n, s * input.abs(), kernel, stride, 0, 1, ceil_mode, False)
+    means = _avg(name, n, input.pow(norm_type), kernel, stride, 0, ceil_mode, True, None)
     sizes = tf.relu(means) if norm_type in (2, 4, 6) else tf.sign(means) * tf.relu(tf.abs(means))  # no even mean is below 0
     return (sizes * prod(kernel)).pow(1.0 / norm_type)
 
