@@ -1,7 +1,7 @@
 """Losses of classes that lie in planes, (N, C, places), as LLVM IR: neighbouring places are computed in vectors.
 
-A block of places goes down the classes for their largest logits, and for the sums of exp(x - largest), which are float64's. What a
-target's class makes of them is done for each place by itself. The gradient goes down once.
+A block of places goes down the classes for their largest logits, and for the sums of exp(x - largest), which are float64's. What
+a target's class makes of them is done for each place by itself. The gradient goes down once.
 """
 
 from __future__ import annotations
@@ -171,9 +171,8 @@ def losses(stored: Stored, weighed: bool, each: bool, smoothed: bool) -> str:
     lost, total = f.variable("double"), f.variable("double")
     with f.loop("%lo", "%hi") as item:
         at = _Item.of(f, item, columns, inner, blocks)
-        plane, top, log = (
-            f.at(a, i, s.memory) for a, i, s in ((x, at.first, stored), (tops, at.place, wide), (logs, at.place, wide))
-        )
+        plane = f.at(x, at.first, stored.memory)
+        top, log = (f.at(a, at.place, wide.memory) for a in (tops, logs))
         f.do(f"call void @begin_tops(ptr {top}, i64 {at.count})")
         f.do(f"call void @begin(ptr {found}, i64 {at.count})")
         for name in ("top", "term"):
@@ -293,7 +292,7 @@ def _slopes(stored: Stored, smoothed: bool) -> _Loop:
     return _Loop("slopes", arrays, result - select(at_target, values["hards"], 0.0), "out", numbers)
 
 
-# The negative log likelihood: the elements that targets name. Steps are those from image to image, class to class, place to place.
+# The negative log likelihood: the elements that targets name. Steps are from image to image, class to class, place to place.
 
 STEPS = ["outer_step", "class_step", "place_step", "columns", "inner", "blocks", "ignored"]
 
