@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from tenfold.llvm import maths
-from tenfold.llvm.expressions import Expr, constant, convert, equal, load, select
+from tenfold.llvm.expressions import Expr, constant, convert, equal, select
 from tenfold.llvm.loops import ATTRIBUTES, METADATA, TAGS
 from tenfold.llvm.lowering import Lowering, declarations, indented
 from tenfold.llvm.products import HEAD
@@ -21,6 +21,11 @@ BLOCK = 256  # places that go down together
 TOGETHER = 4  # classes whose terms are added in the dtype itself
 SIZES = ["columns", "inner", "blocks", "ignored"]
 DECLARED = "declare i64 @llvm.smin.i64(i64, i64)\n"
+
+
+def _element(array: str, type: str) -> Expr:
+    """The element of an array of this name."""
+    return Expr("load", type, (), array)
 
 
 def kept(stored: Stored) -> Stored:
@@ -83,7 +88,7 @@ def _of_classes(name: str, stored: Stored, ways: int) -> _Loop:
     arrays: dict[str, Stored] = {"tops": kept(stored), "sums": FLOAT64}
     arrays |= {f"x{k}": stored for k in range(ways)}
     type = stored.computed
-    tops, values = load("tops", type), [load(f"x{k}", type) for k in range(ways)]
+    tops, values = _element("tops", type), [_element(f"x{k}", type) for k in range(ways)]
     if name.startswith("top"):
         for value in values:
             tops = Expr("largest", type, (tops, value))
@@ -91,7 +96,7 @@ def _of_classes(name: str, stored: Stored, ways: int) -> _Loop:
     terms = [maths.exp_of_negative(value - tops) for value in values]
     while len(terms) > 1:
         terms = [a + b for a, b in zip(terms[::2], terms[1::2], strict=True)]
-    return _Loop(name, arrays, load("sums", "double") + convert(terms[0], "double"), "sums")
+    return _Loop(name, arrays, _element("sums", "double") + convert(terms[0], "double"), "sums")
 
 
 def _down(f: Function, stored: Stored, name: str, head: str, x: str, columns: str, inner: str, count: str) -> None:
@@ -121,7 +126,7 @@ def _write(f: Function, stored: Stored, number: str, address: str, index: str) -
     if stored.computed == "float":
         number = f.let(f"fptrunc double {number} to float")
     lowering = Lowering(lambda e: number if e.op == "load" else None, f"{place[1:]}.w")
-    name = lowering.name(stored.rounded(load(0, stored.computed)))
+    name = lowering.name(stored.rounded(_element("number", stored.computed)))
     f.lines += [f"  {line}" for line in (*lowering.lines, *stored.write(name, place, 1, ""))]
 
 
@@ -222,13 +227,13 @@ def _loops_of_losses(stored: Stored, smoothed: bool) -> list[_Loop]:
     loops = [
         _Loop("begin_tops", {"tops": wide}, constant(float("-inf"), type), "tops"),
         _Loop("begin", {"sums": FLOAT64}, constant(0.0, "double"), "sums"),
-        _Loop("logs", {"sums": FLOAT64}, maths.log(load("sums", "double")), "sums"),
-        _Loop("keep", {"sums": FLOAT64, "logs": wide}, convert(load("sums", "double"), type), "logs"),
+        _Loop("logs", {"sums": FLOAT64}, maths.log(_element("sums", "double")), "sums"),
+        _Loop("keep", {"sums": FLOAT64, "logs": wide}, convert(_element("sums", "double"), type), "logs"),
         *(_of_classes(f"{name}{'s' * (ways > 1)}", stored, ways) for name in ("top", "term") for ways in (1, TOGETHER)),
     ]
     if smoothed:
-        distance = convert(load("x", type) - load("tops", type), "double")
-        result = load("spread", "double") + Expr("parameter", "double", (), "share") * distance
+        distance = convert(_element("x", type) - _element("tops", type), "double")
+        result = _element("spread", "double") + Expr("parameter", "double", (), "share") * distance
         loops.append(_Loop("spread", {"spread": FLOAT64, "tops": wide, "x": stored}, result, "spread", ("share",)))
     return loops
 
@@ -281,7 +286,7 @@ def _slopes(stored: Stored, smoothed: bool) -> _Loop:
     type, wide = stored.computed, kept(stored)
     held = FLOAT64 if type == "double" else FLOAT32
     arrays = {"out": stored, "x": stored, "tops": wide, "logs": wide, "scales": held, "hards": held, "classes": held}
-    values = {name: load(name, type) for name in (*arrays, "softs")}
+    values = {name: _element(name, type) for name in (*arrays, "softs")}
     result = maths.exp(values["x"] - values["tops"] - values["logs"]) * values["scales"]
     numbers: tuple[str, ...] = ("c",)
     if smoothed:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from math import prod
+from math import inf, nan, prod
 from typing import Any
 
 import numpy as np
@@ -10,7 +10,7 @@ import numpy as np
 from tenfold.llvm.class_planes import BLOCK, gradient, kept, likelihood_slopes, likelihoods, losses
 from tenfold.llvm.formats import in_one_piece
 from tenfold.llvm.programs import GRAIN_ELEMENTS, Compiled, empty, suitable
-from tenfold.llvm.storage import Stored
+from tenfold.llvm.storage import LARGEST, Stored
 
 Array = np.ndarray[Any, Any]
 
@@ -46,7 +46,8 @@ class Planes:
 
     def grain(self, each: int) -> int:
         """Blocks for which a second thread is woken, where a place takes as long as so many elements."""
-        return max(1, GRAIN_ELEMENTS // (each * min(self.inner, BLOCK)))
+        elements: int = each * min(self.inner, BLOCK)
+        return max(1, GRAIN_ELEMENTS // elements)
 
     def results(self, reduction: str) -> tuple[Any, Array, Array, Array]:
         """Memory for each place's loss, for sums and weights of blocks, and whether a target is no class."""
@@ -80,11 +81,17 @@ def planes(x: Array, target: Array, weight: Array | None, ignored: int) -> Plane
 
 def reduced(call: Planes, out: Any, sums: Array, totals: Array, reduction: str) -> tuple[Array, Array]:
     """The loss, and the sum of the weights."""
-    total = totals.sum()
-    if reduction != "none":
-        with np.errstate(all="ignore"):
-            out = np.asarray(sums.sum() / total if reduction == "mean" else sums.sum(), call.stored.dtype)
-    return out, np.asarray(total, kept(call.stored).dtype)
+    total, lost = (float(a[0]) if call.items == 1 else float(a.sum()) for a in (totals, sums))
+    if reduction == "mean":
+        lost = lost / total if total else nan if not lost else inf * lost
+    return (out if reduction == "none" else _number(lost, call.stored)), _number(total, kept(call.stored))
+
+
+def _number(value: float, stored: Stored) -> Array:
+    if -LARGEST[stored] <= value <= LARGEST[stored]:
+        return np.array(value, stored.dtype)
+    with np.errstate(over="ignore"):
+        return np.array(value, stored.dtype)
 
 
 def incoming(call: Planes, grad: Array, total: Array, reduction: str) -> tuple[Any, float] | None:
