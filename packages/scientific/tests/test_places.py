@@ -95,3 +95,9 @@ def test_isin_writes_into_an_output():
     assert out.tolist() == [True, True, False]
     with pytest.raises(RuntimeError, match="isin"):
         tenfold.isin(x, tenfold.tensor([2]), out=tenfold.empty(3))
+
+
+def test_no_positions_are_not_looked_for():
+    assert tenfold.nonzero_static(tenfold.zeros(3, 2, device="meta"), size=0).shape == (0, 2)
+    found = tenfold.nonzero_static(tenfold.ones(3, 2), size=0)
+    assert (tuple(found.shape), found.dtype) == ((0, 2), tenfold.int64)

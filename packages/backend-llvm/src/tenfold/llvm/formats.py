@@ -11,6 +11,7 @@ from tenfold.types.memory_format import contiguous_format, suggested_format
 
 Array = np.ndarray[Any, Any]
 Order = tuple[int, ...]
+SMALL = 1 << 11  # elements that NumPy has copied before it is known how they lie
 
 
 def order_of(*arrays: Array) -> Order | None:
@@ -27,6 +28,8 @@ def in_one_piece(x: Array) -> Array:
     """The array, or a copy, row by row."""
     if x.flags.carray:
         return x
+    if x.size < SMALL:
+        return x.copy()
     found = clone(x, contiguous_format)
     made: Array = np.ascontiguousarray(x) if found is NotImplemented else found
     return made

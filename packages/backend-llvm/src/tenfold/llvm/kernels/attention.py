@@ -122,8 +122,10 @@ def _seen(what: tuple[Any, ...], *arrays: Array) -> tuple[Any, Plan | None]:
     return name, _PLANS.get(name)
 
 
-def _keep(name: Any, given: list[Array], taken: list[Array], plan: Plan) -> None:
-    """Keep a plan where all arrays were taken as they are."""
+def _keep(name: Any, given: list[Array], taken: list[Array], plan: Plan, mask: Array | None) -> None:
+    """Keep a plan where all arrays were taken as they are, and the mask from where it lies."""
+    if mask is not None and mask.ctypes.data != taken[-1].ctypes.data:
+        return
     if plan.address and all(a.ndim == OUTER_AND_INNER and a.strides == b.strides for a, b in zip(given, taken)):
         if len(_PLANS) >= MOST_PLANS:
             _PLANS.clear()
@@ -139,10 +141,11 @@ def _run(plan: Plan, *arguments: Any) -> None:
 
 
 def fused_attention(query: Array, key: Array, value: Array, attn_mask: Array | None, is_causal: bool, scale: float | None) -> Any:
-    name, plan = (None, None) if attn_mask is not None else _seen((is_causal, scale), query, key, value)
+    given = (query, key, value) if attn_mask is None else (query, key, value, attn_mask)
+    name, plan = _seen((is_causal, scale), *given)
     if plan is not None:
         out, sums = _made(plan, 0), np.empty(plan.results[1], plan.stored.dtype)
-        _run(plan, sums, query, key, value, out)
+        _run(plan, sums, query, key, value, out, *given[3:])
         return out, sums
     call = _Call(query, key, value, attn_mask, is_causal, scale)
     if not call.fine:
@@ -157,9 +160,8 @@ def fused_attention(query: Array, key: Array, value: Array, attn_mask: Array | N
     kind, numbers = (call.kind(attn_mask),), call.numbers(*arrays)
     if not FORWARD.run(kind, items, grain, sums, *arrays, *numbers):
         return NotImplemented
-    if name is not None:
-        plan = Plan(FORWARD, kind, FORWARD.known(kind), items, grain, numbers, shapes, stored, _allocators(shapes, stored))
-        _keep(name, [query, key, value, out], arrays, plan)
+    plan = Plan(FORWARD, kind, FORWARD.known(kind), items, grain, numbers, shapes, stored, _allocators(shapes, stored))
+    _keep(name, [query, key, value, out], arrays, plan, attn_mask)
     return out, sums
 
 
@@ -191,10 +193,11 @@ def fused_attention_grad(
     scale: float | None,
 ) -> Any:
     inputs = query, key, value, grad, output
-    name, plan = (None, None) if attn_mask is not None else _seen((is_causal, scale), *inputs, log_sum_exp)
+    mask = () if attn_mask is None else (attn_mask,)
+    name, plan = _seen((is_causal, scale), *inputs, log_sum_exp, *mask)
     if plan is not None and log_sum_exp.flags.c_contiguous:
         results: tuple[Array, ...] = _made(plan, 0), _made(plan, 1), _made(plan, 2)
-        _run(plan, log_sum_exp, np.empty(log_sum_exp.shape, plan.stored.dtype), *inputs, *results)
+        _run(plan, log_sum_exp, np.empty(log_sum_exp.shape, plan.stored.dtype), *inputs, *results, *mask)
         return results
     call = _Call(query, key, value, attn_mask, is_causal, scale)
     if not call.fine or any(a.dtype != query.dtype for a in (grad, output, log_sum_exp)):
@@ -210,9 +213,8 @@ def fused_attention_grad(
     room = np.empty(log_sum_exp.shape, stored.dtype)
     if not GRADIENT.run(kind, items, grain, np.ascontiguousarray(log_sum_exp), room, *arrays, *numbers):
         return NotImplemented
-    if name is not None:
-        plan = Plan(GRADIENT, kind, GRADIENT.known(kind), items, grain, numbers, shapes, stored, _allocators(shapes, stored))
-        _keep(name, [*inputs, *results], arrays, plan)
+    plan = Plan(GRADIENT, kind, GRADIENT.known(kind), items, grain, numbers, shapes, stored, _allocators(shapes, stored))
+    _keep(name, [*inputs, *results], arrays, plan, attn_mask)
     return results
 
 

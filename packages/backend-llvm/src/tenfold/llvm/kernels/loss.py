@@ -16,8 +16,9 @@ from tenfold.llvm import maths, session as sessions
 from tenfold.llvm.expressions import convert, load, parameter
 from tenfold.llvm.formats import in_one_piece
 from tenfold.llvm.gates import gated
+from tenfold.llvm.kernels import class_places
 from tenfold.llvm.kernels.attaching import ACCELERATED
-from tenfold.llvm.kernels.halves import HALVES, LEAST, in_float32
+from tenfold.llvm.kernels.halves import HALVES, in_float32
 from tenfold.llvm.kernels.weighed_classes import AT_CLASSES, fits, shares_of
 from tenfold.llvm.products import HEAD
 from tenfold.llvm.programs import GRAIN_ELEMENTS, Compiled, Program, empty, suitable
@@ -139,7 +140,7 @@ def _gradient_of_mean(stored: Stored) -> str:
 MEAN = Compiled("cross_entropy in one go", _mean)
 GRADIENT_OF_MEAN = Compiled("gradient of cross_entropy in one go", _gradient_of_mean)
 AT_TARGETS = Compiled("cross_entropy at the targets", _at_targets)
-FEWEST = 64  # classes of a place that are worth a row
+FEWEST, FEW_PLACES = 64, 16  # classes of a place that are worth a row, and places that are too few for vectors
 LOSSES, GRADIENT = Program("cross_entropy", _losses), Program("cross_entropy gradient", _gradient)
 
 
@@ -201,14 +202,19 @@ def fused_cross_entropy(
 
 
 def _of_places(input: Array, target: Array, weight: Array | None, *options: Any) -> Any:
-    """The same for (N, C, *S): each place's classes are made a row, if they are many."""
-    if target.shape != input.shape[:1] + input.shape[2:] or input.shape[1] < FEWEST:
-        return NotImplemented
+    """The same for (N, C, *S): where few places lie side by side, the classes of each are made a row, if they are many."""
+    if not _as_rows(input, target):
+        return class_places.entropies(input, target, weight, *options)
     made = fused_cross_entropy(_rows(input), in_one_piece(target).reshape(-1), weight, *options)
     if made is NotImplemented:
         return NotImplemented
     loss, total, *kept = made
     return (loss.reshape(target.shape) if loss.ndim else loss), total, *(a.reshape(target.shape) for a in kept)
+
+
+def _as_rows(input: Array, target: Array) -> bool:
+    fits = target.shape == input.shape[:1] + input.shape[2:]
+    return fits and target.size < FEW_PLACES * len(input) and input.shape[1] >= FEWEST
 
 
 def _rows(x: Array) -> Array:
@@ -270,8 +276,8 @@ def fused_cross_entropy_grad(
 
 
 def _of_places_grad(grad: Array, input: Array, target: Array, weight: Array | None, *others: Any) -> Any:
-    if target.shape != input.shape[:1] + input.shape[2:] or input.shape[1] < FEWEST:
-        return NotImplemented
+    if not _as_rows(input, target):
+        return class_places.entropies_grad(grad, input, target, weight, *others)
     *options, top, log_sum = others
     places, tops, sums = (in_one_piece(a).reshape(-1) for a in (target, top, log_sum))
     grad = in_one_piece(grad).reshape(-1) if grad.ndim else grad
@@ -304,7 +310,21 @@ def _weighed_grad(
     share, out = shares.of_gradient(stored, grad, total_weight, reduction), empty(input.shape, stored)
     if not GRADIENT.rows((stored, False, False), N, C, out, input, top, log_sum, share):
         return NotImplemented
-    return out if AT_CLASSES.run((stored, True), N, 1 << 20, out, shares.classes, share, C) else NotImplemented
+    return out if AT_CLASSES.run((stored,), N, 1 << 20, out, shares.classes, share, C) else NotImplemented
+
+
+def _of_halves(serve: Any, wide: Any) -> Any:
+    """Half precision: of places it is read and written as it is; rows are widened."""
+
+    def halves(*arguments: Any) -> Any:
+        input, target = arguments[:2] if serve is fused_cross_entropy else arguments[1:3]
+        if input.ndim > 2 and input.size and not _as_rows(input, target):
+            made = (_of_places if serve is fused_cross_entropy else _of_places_grad)(*arguments)
+            if made is not NotImplemented:
+                return made
+        return wide(*arguments)
+
+    return halves
 
 
 # The words of the gates, as native/losses.ll reads them.
@@ -327,7 +347,7 @@ def _gate(name: str, serve: Any, arguments: int, program: Compiled) -> None:
             words[DTYPES + i] = id(stored.dtype)
             program.enter((stored,), words, LOOPS + i)
         made = session.native.builtin("loss_gate" if serve is fused_cross_entropy else "loss_grad_gate", words)
-        return gated(in_float32(made), arguments, LEAST, HALVES)(made)
+        return gated(_of_halves(serve, in_float32(made)), arguments, 0, HALVES)(made)
 
     ACCELERATED[name] = serve
     kernel(getattr(op, name), device="cpu", wrap=True, note="floats")(wrapped)

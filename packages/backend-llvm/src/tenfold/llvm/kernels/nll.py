@@ -7,15 +7,15 @@ from typing import Any
 import numpy as np
 
 from tenfold.llvm.kernels.attaching import chosen
+from tenfold.llvm.kernels.class_places import likelihood, likelihood_grad
 from tenfold.llvm.kernels.loss import _classes, _convert, _suits
-from tenfold.llvm.kernels.weighed_classes import likelihood, likelihood_grad
 from tenfold.llvm.products import HEAD
 from tenfold.llvm.programs import Compiled, empty
 from tenfold.llvm.storage import Stored
 from tenfold.llvm.writer import Function
 
 Array = np.ndarray[Any, Any]
-NOTE = "floats (N, C)"
+NOTE = "floats, half precision too"
 
 
 def _picked(stored: Stored) -> str:

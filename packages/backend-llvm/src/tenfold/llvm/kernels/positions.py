@@ -20,8 +20,8 @@ from tenfold.llvm.programs import Compiled, suitable
 from tenfold.llvm.storage import BY_DTYPE, FLOAT32, FLOAT64, FLOATING, INT64, Stored
 
 Array = np.ndarray[Any, Any]
-MOST = 1 << 15  # elements up to which one pass, element by element, takes less than NumPy's several
-SHORT = 128  # elements of a row up to which it does in arrays of any size
+MOST = 1 << 15  # elements of an array up to which NumPy's calls cost more than what its longer rows gain
+SHORT = 128  # elements of a row up to which they gain nothing
 ON_STACK = 1 << 16  # elements of a row that stand on the stack while they are put in order
 
 EXTREME, LEADING = Compiled("extremes and positions", positions.extreme), Compiled("the first few", leading)
@@ -46,7 +46,7 @@ def with_position(kind: str, x: Array, dim: int, keepdim: bool) -> Any:
     shape = x.shape
     length, before, after = shape[dim], shape[:dim], shape[dim + 1 :]
     inner = prod(after)
-    if x.size > MOST and (length > SHORT or inner > 1):
+    if x.size > MOST and length > SHORT and inner == 1:
         return NotImplemented
     out = (*before, 1, *after) if keepdim else before + after
     values, where = np.empty(out, x.dtype), np.empty(out, np.int64)
@@ -57,7 +57,7 @@ def with_position(kind: str, x: Array, dim: int, keepdim: bool) -> Any:
 def position(kind: str, x: Array, dim: Any, keepdim: bool) -> Any:
     """The position of an extreme, along a dimension or of all elements in a row."""
     stored = _served(x)
-    if stored is None or x.size > MOST:
+    if stored is None:
         return NotImplemented
     if dim is None:
         length, inner, out = x.size, 1, (1,) * x.ndim if keepdim else ()
@@ -66,6 +66,8 @@ def position(kind: str, x: Array, dim: Any, keepdim: bool) -> Any:
         before, after = x.shape[:dim], x.shape[dim + 1 :]
         length, inner, out = x.shape[dim], prod(after), (*before, 1, *after) if keepdim else before + after
     else:
+        return NotImplemented
+    if x.size > MOST and inner == 1:
         return NotImplemented
     where = np.empty(out, np.int64)
     return where if _run(EXTREME, (stored, kind, False), where.size, length, x, where, where, length, inner) else NotImplemented
@@ -78,7 +80,8 @@ def topk(input: Array, k: int, dim: int, largest: bool, sorted: bool) -> Any:
     length, stored = input.shape[dim], BY_DTYPE[input.dtype]
     if not 0 < k <= length:
         return NotImplemented
-    rows = in_one_piece(input if dim in (-1, input.ndim - 1) else np.moveaxis(input, dim, -1))
+    last = dim in (-1, input.ndim - 1)
+    rows = in_one_piece(input if last else input.swapaxes(dim, -1))
     shape = (*rows.shape[:-1], k)
     values, where = np.empty(shape, input.dtype), np.empty(shape, np.int64)
     items, room = input.size // length, k if k * FEW <= length else length
@@ -86,8 +89,8 @@ def topk(input: Array, k: int, dim: int, largest: bool, sorted: bool) -> Any:
     key = stored, "largest" if largest else "smallest", bool(sorted), bool(given)
     if not _run(LEADING, key, items, length, rows, values, where, length, k, *given):
         return NotImplemented
-    if dim not in (-1, input.ndim - 1):
-        turned = (np.moveaxis(a, -1, dim) for a in (values, where))
+    if not last:
+        turned = (a.swapaxes(dim, -1) for a in (values, where))
         values, where = (in_one_piece(a).reshape(-1).reshape(a.shape) for a in turned)  # of size 1 the usual strides
     return values, where
 
@@ -117,7 +120,7 @@ def _along(name: str, serve: Any, kind: int, program: Compiled, *variant: Any) -
     kernel(getattr(op, name), device="cpu", wrap=True, note=NOTE)(wrapped)
 
 
-NOTE = f"float32 and float64 in one piece, up to {MOST} elements"
+NOTE = f"float32 and float64 in one piece; longer rows of more than {MOST} elements are NumPy's"
 for _end, _kind in (("max", "largest"), ("min", "smallest")):
     _along(f"{_end}_dim", partial(with_position, _kind), PAIR, EXTREME, _kind, True)
     _along(f"arg{_end}", partial(position, _kind), POSITIONS, EXTREME, _kind, False)

@@ -72,6 +72,9 @@ def reduce(kind: str, x: Array, dim: Any, keepdim: bool) -> Any:
             out = empty((*lead, 1) if keepdim else lead, stored)
             if PROGRAM.rows((kind, stored, stored, "rows"), x.size // width, width, out, x):
                 return out
+    result = _in_stages(kind, x, dim, keepdim)
+    if result is not None:
+        return result
     dims = dimensions(x, dim)
     if dims is None:
         return NotImplemented
@@ -103,6 +106,48 @@ def _passes(shape: tuple[int, ...], dims: tuple[int, ...]) -> list[tuple[int, in
         found.append((prod(sizes[: part[0]]), prod(sizes[part[0] : part[-1] + 1]), prod(sizes[part[-1] + 1 :])))
         sizes[part[0] : part[-1] + 1] = [1] * (part[-1] + 1 - part[0])
     return found
+
+
+def _in_stages(kind: str, x: Array, dim: Any, keepdim: bool) -> Any:
+    """The reduction over several dimensions, neighbours at a time, as was planned for the shape; None where it has no plan."""
+    if type(dim) is not tuple or x.size >= LONG or not x.flags.c_contiguous or any(type(d) is not int for d in dim):
+        return None
+    stored, (shape, stages) = suitable(x), _plan(x.shape, dim, keepdim)
+    if stored is None or not stages:
+        return None
+    given, held, now = x, stored, kind
+    for left, (parts, count, width) in enumerate(stages, 1 - len(stages)):
+        last = not left
+        result = stored if last else _between(kind, stored)
+        out = empty(shape if last else (parts * width,), result)
+        if width > 1:
+            done = PROGRAM.columns((now, held, result, "columns"), parts, count, width, out, given)
+        else:
+            done = PROGRAM.rows((now, held, result, "rows"), parts, count, out, given)
+        if not done:
+            return None
+        given, held, now = out, result, OF_PIECES.get(kind, kind)
+    return out
+
+
+@lru_cache(maxsize=1 << 10)
+def _plan(
+    shape: tuple[int, ...], dim: tuple[int, ...], keepdim: bool
+) -> tuple[tuple[int, ...], tuple[tuple[int, int, int], ...]]:
+    """The result's shape, and of neighbours among the dimensions, the last ones first, (what is before, they, what is behind)."""
+    dims = {d % len(shape) for d in dim if -len(shape) <= d < len(shape)}
+    if not dims or len(dims) < len(dim):
+        return (), ()
+    left, stages, d = list(shape), [], len(shape)
+    while d:
+        d -= 1
+        if d in dims:
+            end = d + 1
+            while d - 1 in dims:
+                d -= 1
+            stages.append((prod(left[:d]), prod(left[d:end]), prod(left[end:])))
+            left[d:end] = [1] * (end - d)
+    return tuple(1 if d in dims else n for d, n in enumerate(shape) if keepdim or d not in dims), tuple(stages)
 
 
 def _as_it_lies(x: Array, dims: list[int]) -> tuple[Array, list[int]]:

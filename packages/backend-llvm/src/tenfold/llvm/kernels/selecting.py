@@ -52,7 +52,9 @@ def strided_sum(input: Array, shape: Any, size: Any, stride: Any, storage_offset
     return result
 
 
-def _before(serve: Any) -> Any:
+def before(name: str, serve: Any, note: str) -> None:
+    """Attach a function that serves some of an operator's calls, whatever their dtype, or returns NotImplemented."""
+
     def wrapped(beneath: Any) -> Any:
         def kernel_of(*arguments: Any) -> Any:
             found = serve(*arguments)
@@ -61,11 +63,9 @@ def _before(serve: Any) -> Any:
         kernel_of.__module__ = getattr(beneath, "__module__", __name__)  # native code stands for core's kernel, and no other
         return kernel_of
 
-    return wrapped
+    ACCELERATED[name] = serve
+    kernel(getattr(op, name), device="cpu", wrap=True, note=note)(wrapped)
 
 
-for _name, _serve in {"index": index, "strided_sum": strided_sum}.items():
-    ACCELERATED[_name] = _serve
-    kernel(getattr(op, _name), device="cpu", wrap=True, note="arrays that do not lie in one piece; regions seen before")(
-        _before(_serve)
-    )
+before("index", index, "arrays that do not lie in one piece")
+before("strided_sum", strided_sum, "regions seen before")

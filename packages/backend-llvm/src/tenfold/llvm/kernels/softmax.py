@@ -24,6 +24,7 @@ Array = np.ndarray[Any, Any]
 
 INNER = Compiled("softmax along a dimension with others behind it", inner_program)
 FEW, LONG = 16, 8  # neighbours that are too few for vectors, unless the dimension has fewer elements than this
+SMALL = 512  # neighbourhoods that have been gone through before copies are made
 
 
 def _softmax(x: Expr) -> Expr:
@@ -80,9 +81,9 @@ def _inner(name: str, serve: Any, given: list[Array], dim: int) -> Any:
     length, inner = shape[dim], 1
     for n in shape[dim + 1 :]:
         inner *= n
-    if inner < FEW and length >= LONG:
-        found = serve(*(np.moveaxis(a, dim, -1) for a in given), -1)
-        return found if found is NotImplemented else in_one_piece(np.moveaxis(found, -1, dim))
+    if inner < FEW and length >= LONG and given[0].size > SMALL * inner:
+        found = serve(*(a.swapaxes(dim, -1) for a in given), -1)
+        return found if found is NotImplemented else in_one_piece(found.swapaxes(dim, -1))
     stored = suitable(*given)
     if stored is None:
         return NotImplemented

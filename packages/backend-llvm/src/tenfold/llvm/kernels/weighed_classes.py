@@ -100,38 +100,22 @@ def _reduced(stored: Stored, reduction: str) -> str:
     return f.text()
 
 
-def _picked(stored: Stored) -> str:
-    """Minus the element of each row's class, in float64. Context: rows, classes, losses; how many rows, and columns."""
-    f = Function(HEAD)
-    x, classes, losses, rows, columns = f.words(["*x", "*classes", "*losses", "rows", "columns"])
-    with f.loop(0, rows) as k:
-        number = _wide(f, stored, f.at(x, f.add(f.mul(k, columns), f.whole(classes, k)), stored.memory))
-        f.do(f"store double {f.let(f'fneg double {number}')}, ptr {f.at(losses, k, 'double')}")
-    return f.text()
-
-
-def _at_classes(stored: Stored, whole: bool) -> str:
-    """From each row's class its share is taken.
-
-    `whole`: of rows that hold a gradient already; else all else is 0. Context: rows, classes, shares; columns.
-    """
+def _at_classes(stored: Stored) -> str:
+    """From each row's class its share is taken. Context: rows, classes, shares; columns."""
     f = Function(HEAD)
     out, classes, shares, columns = f.words(["*out", "*classes", "*shares", "columns"])
     with f.loop("%lo", "%hi") as k:
         row = f.at(out, f.mul(k, columns), stored.memory)
         share = f.let(f"load {stored.memory}, ptr {f.at(shares, k, stored.memory)}")
-        if not whole:
-            f.do(f"call void @llvm.memset.p0.i64(ptr {row}, i8 0, i64 {f.mul(columns, stored.size)}, i1 false)")
         place = f.at(row, f.whole(classes, k), stored.memory)
         left = f.let(f"fsub {stored.memory} {f.let(f'load {stored.memory}, ptr {place}')}, {share}")
         with f.when(f.let(f"fcmp une {stored.memory} {share}, 0.0")):
             f.do(f"store {stored.memory} {left}, ptr {place}")
-    return "declare void @llvm.memset.p0.i64(ptr, i8, i64, i1)\n" + f.text()
+    return f.text()
 
 
 SHARES = Compiled("the shares of classes", _shares)
 REDUCED = Compiled("losses times shares", _reduced)
-PICKED = Compiled("the losses of classes", _picked)
 AT_CLASSES = Compiled("the gradient at classes", _at_classes)
 
 
@@ -172,31 +156,3 @@ def shares_of(stored: Stored, target: Array, weight: Array | None, ignored: int,
     given = (target, 0 if weight is None else weight, *results, len(target), columns, ignored)
     done = SHARES.run((stored, weight is not None), 1, 1, *given)
     return made if done and not made.flag.item() else None
-
-
-def likelihood(input: Array, target: Array, weight: Array | None, ignore_index: int, reduction: str) -> Any:
-    """`fused_nll_loss` with weights, ignored targets, or a loss for each row."""
-    stored = fits(input, target, weight)
-    shares = None if stored is None else shares_of(stored, target, weight, ignore_index, input.shape[1])
-    if stored is None or shares is None:
-        return NotImplemented
-    losses = np.empty(len(target))
-    if not PICKED.run((stored,), 1, 1, input, shares.classes, losses, *input.shape):
-        return NotImplemented
-    out = shares.reduced(stored, losses, reduction)
-    return NotImplemented if out is None else (out, shares.total(stored))
-
-
-def likelihood_grad(
-    grad: Array, input: Array, target: Array, weight: Array | None, ignore_index: int, reduction: str, total_weight: Array
-) -> Any:
-    """`fused_nll_loss_grad` of the same."""
-    stored = fits(input, target, weight)
-    if stored is None or grad.dtype != stored.dtype or total_weight.dtype != stored.dtype:
-        return NotImplemented
-    shares = shares_of(stored, target, weight, ignore_index, input.shape[1])
-    if shares is None:
-        return NotImplemented
-    share, out = shares.of_gradient(stored, grad, total_weight, reduction), np.empty(input.shape, stored.dtype)
-    done = AT_CLASSES.run((stored, False), len(target), 1 << 20, out, shares.classes, share, input.shape[1])
-    return out if done else NotImplemented

@@ -193,6 +193,8 @@ def nonzero_static(input: Tensor, *, size: int, fill_value: int = -1) -> Tensor:
     """
     if size < 0:
         raise RuntimeError(f"nonzero_static: 'size' must be an non-negative integer, got {size}")
+    if not size:  # nothing is looked for
+        return full((0, input.dim()), fill_value, dtype=dtypes.int64, device=input.device)
     found = getitem(nonzero(input), slice(0, size))
     missing = full((size - found.size(0), input.dim()), fill_value, dtype=found.dtype, device=found.device)
     return cat([found, missing])
