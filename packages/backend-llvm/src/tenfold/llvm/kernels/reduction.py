@@ -17,6 +17,7 @@ from tenfold.llvm.rows import Array as Argument, Rows, largest, length, product,
 from tenfold.llvm.storage import BY_DTYPE, FLOAT64, Stored
 
 Array = np.ndarray[Any, Any]
+Sizes = tuple[int, ...]
 LEAST = 1 << 14  # elements from which the compiled loops win more than the planning in Python of other layouts costs
 PIECE = 1 << 16  # of a long row, whose pieces several threads add
 LONG = 8 * PIECE  # elements of a row from which pieces gain more than they cost
@@ -72,19 +73,19 @@ def reduce(kind: str, x: Array, dim: Any, keepdim: bool) -> Any:
             out = empty((*lead, 1) if keepdim else lead, stored)
             if PROGRAM.rows((kind, stored, stored, "rows"), x.size // width, width, out, x):
                 return out
-    result = _in_stages(kind, x, dim, keepdim)
-    if result is not None:
-        return result
-    dims = dimensions(x, dim)
-    if dims is None:
-        return NotImplemented
-    shape = tuple(1 if d in dims else n for d, n in enumerate(x.shape) if keepdim or d not in dims)
-    if not x.flags.c_contiguous:
-        x, dims = _as_it_lies(x, dims)
+    if type(dim) is tuple and x.flags.c_contiguous and all(type(d) is int for d in dim):
+        shape, passes = _plan(x.shape, dim, keepdim)
+    else:
+        dims = dimensions(x, dim)
+        if dims is None:
+            return NotImplemented
+        shape = _plan(x.shape, tuple(dims), keepdim)[0]
+        if not x.flags.c_contiguous:
+            x, dims = _as_it_lies(x, dims)
+        passes = _plan(x.shape, tuple(dims), keepdim)[1]
     stored = result = suitable(x)
-    if stored is None or result is None:
+    if stored is None or result is None or not passes:
         return NotImplemented
-    passes = _passes(x.shape, tuple(dims))
     last = len(passes) - 1
     for k, sizes in enumerate(passes):
         found = _adjacent(kind, x, *sizes, stored, result if k == last else _between(kind, result))
@@ -95,59 +96,23 @@ def reduce(kind: str, x: Array, dim: Any, keepdim: bool) -> Any:
 
 
 @lru_cache(maxsize=1024)
-def _passes(shape: tuple[int, ...], dims: tuple[int, ...]) -> list[tuple[int, int, int]]:
-    """The passes over neighbouring dimensions, the last ones first: the elements before, along and behind them."""
-    sizes, left, found = list(shape), [d for d in dims if shape[d] > 1] or list(dims[-1:]), []
+def _plan(shape: Sizes, dim: Sizes, keepdim: bool) -> tuple[Sizes, tuple[tuple[int, int, int], ...]]:
+    """The result's shape, and the passes over neighbours, the last ones first: the elements before, along and behind them.
+
+    No passes where the dimensions are none, not there or given twice.
+    """
+    dims = {d % len(shape) for d in dim if -len(shape) <= d < len(shape)}
+    if not dims or len(dims) < len(dim):
+        return (), ()
+    left, sizes, passes = sorted(d for d in dims if shape[d] > 1) or [max(dims)], list(shape), []
     while left:
         first = len(left) - 1
         while first and prod(sizes[left[first - 1] + 1 : left[first]]) == 1:
             first -= 1
         part, left = left[first:], left[:first]
-        found.append((prod(sizes[: part[0]]), prod(sizes[part[0] : part[-1] + 1]), prod(sizes[part[-1] + 1 :])))
+        passes.append((prod(sizes[: part[0]]), prod(sizes[part[0] : part[-1] + 1]), prod(sizes[part[-1] + 1 :])))
         sizes[part[0] : part[-1] + 1] = [1] * (part[-1] + 1 - part[0])
-    return found
-
-
-def _in_stages(kind: str, x: Array, dim: Any, keepdim: bool) -> Any:
-    """The reduction over several dimensions, neighbours at a time, as was planned for the shape; None where it has no plan."""
-    if type(dim) is not tuple or x.size >= LONG or not x.flags.c_contiguous or any(type(d) is not int for d in dim):
-        return None
-    stored, (shape, stages) = suitable(x), _plan(x.shape, dim, keepdim)
-    if stored is None or not stages:
-        return None
-    given, held, now = x, stored, kind
-    for left, (parts, count, width) in enumerate(stages, 1 - len(stages)):
-        last = not left
-        result = stored if last else _between(kind, stored)
-        out = empty(shape if last else (parts * width,), result)
-        if width > 1:
-            done = PROGRAM.columns((now, held, result, "columns"), parts, count, width, out, given)
-        else:
-            done = PROGRAM.rows((now, held, result, "rows"), parts, count, out, given)
-        if not done:
-            return None
-        given, held, now = out, result, OF_PIECES.get(kind, kind)
-    return out
-
-
-@lru_cache(maxsize=1 << 10)
-def _plan(
-    shape: tuple[int, ...], dim: tuple[int, ...], keepdim: bool
-) -> tuple[tuple[int, ...], tuple[tuple[int, int, int], ...]]:
-    """The result's shape, and of neighbours among the dimensions, the last ones first, (what is before, they, what is behind)."""
-    dims = {d % len(shape) for d in dim if -len(shape) <= d < len(shape)}
-    if not dims or len(dims) < len(dim):
-        return (), ()
-    left, stages, d = list(shape), [], len(shape)
-    while d:
-        d -= 1
-        if d in dims:
-            end = d + 1
-            while d - 1 in dims:
-                d -= 1
-            stages.append((prod(left[:d]), prod(left[d:end]), prod(left[end:])))
-            left[d:end] = [1] * (end - d)
-    return tuple(1 if d in dims else n for d, n in enumerate(shape) if keepdim or d not in dims), tuple(stages)
+    return tuple(1 if d in dims else n for d, n in enumerate(shape) if keepdim or d not in dims), tuple(passes)
 
 
 def _as_it_lies(x: Array, dims: list[int]) -> tuple[Array, list[int]]:
