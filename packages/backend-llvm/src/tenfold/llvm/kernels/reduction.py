@@ -18,6 +18,7 @@ from tenfold.llvm.storage import BY_DTYPE, FLOAT64, Stored
 
 Array = np.ndarray[Any, Any]
 Sizes = tuple[int, ...]
+Passes = tuple[tuple[int, int, int], ...]
 LEAST = 1 << 14  # elements from which the compiled loops win more than the planning in Python of other layouts costs
 PIECE = 1 << 16  # of a long row, whose pieces several threads add
 LONG = 8 * PIECE  # elements of a row from which pieces gain more than they cost
@@ -73,16 +74,7 @@ def reduce(kind: str, x: Array, dim: Any, keepdim: bool) -> Any:
             out = empty((*lead, 1) if keepdim else lead, stored)
             if PROGRAM.rows((kind, stored, stored, "rows"), x.size // width, width, out, x):
                 return out
-    if type(dim) is tuple and x.flags.c_contiguous and all(type(d) is int for d in dim):
-        shape, passes = _plan(x.shape, dim, keepdim)
-    else:
-        dims = dimensions(x, dim)
-        if dims is None:
-            return NotImplemented
-        shape = _plan(x.shape, tuple(dims), keepdim)[0]
-        if not x.flags.c_contiguous:
-            x, dims = _as_it_lies(x, dims)
-        passes = _plan(x.shape, tuple(dims), keepdim)[1]
+    x, shape, passes = _planned(x, dim, keepdim)
     stored = result = suitable(x)
     if stored is None or result is None or not passes:
         return NotImplemented
@@ -95,8 +87,22 @@ def reduce(kind: str, x: Array, dim: Any, keepdim: bool) -> Any:
     return x.reshape(shape)
 
 
+def _planned(x: Array, dim: Any, keepdim: bool) -> tuple[Array, Sizes, Passes]:
+    """An array as it is gone through, the result's shape, and the passes; none where the kernel beneath has to say what is wrong."""
+    if type(dim) is tuple and x.flags.c_contiguous and all(type(d) is int for d in dim):
+        return x, *_plan(x.shape, dim, keepdim)
+    dims = dimensions(x, dim)
+    if dims is None:
+        return x, (), ()
+    shape, passes = _plan(x.shape, tuple(dims), keepdim)
+    if not x.flags.c_contiguous:
+        x, dims = _as_it_lies(x, dims)
+        passes = _plan(x.shape, tuple(dims), keepdim)[1]
+    return x, shape, passes
+
+
 @lru_cache(maxsize=1024)
-def _plan(shape: Sizes, dim: Sizes, keepdim: bool) -> tuple[Sizes, tuple[tuple[int, int, int], ...]]:
+def _plan(shape: Sizes, dim: Sizes, keepdim: bool) -> tuple[Sizes, Passes]:
     """The result's shape, and the passes over neighbours, the last ones first: the elements before, along and behind them.
 
     No passes where the dimensions are none, not there or given twice.
