@@ -88,7 +88,7 @@ def reduce(kind: str, x: Array, dim: Any, keepdim: bool) -> Any:
 
 
 def _planned(x: Array, dim: Any, keepdim: bool) -> tuple[Array, Sizes, Passes]:
-    """An array as it is gone through, the result's shape, and the passes; none where the kernel beneath has to say what is wrong."""
+    """An array as it is gone through, the result's shape, and the passes; none where the kernel beneath has the words."""
     if type(dim) is tuple and x.flags.c_contiguous and all(type(d) is int for d in dim):
         return x, *_plan(x.shape, dim, keepdim)
     dims = dimensions(x, dim)
