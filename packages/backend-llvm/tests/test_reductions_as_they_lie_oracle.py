@@ -73,8 +73,8 @@ def test_compiled_loops_serve_images_channels_last():
 @pytest.mark.parametrize("name", ["sum", "mean", "amax", "amin", "nansum"])
 def test_dimensions_of_size_one_join_their_neighbours(name):
     """A single image's channels are one pass, as rows are."""
-    assert reduction._passes((1, 8, 6, 5), (0, 2, 3)) == [(8, 30, 1)]
-    assert reduction._passes((2, 8, 1, 5), (0, 2, 3)) == [(16, 5, 1), (1, 2, 8)]
+    assert reduction._plan((1, 8, 6, 5), (0, 2, 3), False) == ((8,), ((8, 30, 1),))
+    assert reduction._plan((2, 8, 1, 5), (0, 2, 3), False) == ((8,), ((16, 5, 1), (1, 2, 8)))
     for shape in ((1, 8, 6, 5), (2, 1, 6, 5), (2, 8, 1, 5), (1, 1, 1, 1), (1, 3, 1, 700)):
         numbers = np.random.default_rng(0).random(shape, np.float32)
         for dims in (dims for n in range(1, 5) for dims in combinations(range(4), n)):

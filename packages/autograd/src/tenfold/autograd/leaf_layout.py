@@ -17,5 +17,7 @@ def laid_out(g: Any, leaf: Any) -> Any:
     if all(n == 1 or have == want for n, have, want in zip(g.shape, g.stride(), strides)):
         return None
     if strides == contiguous_strides(g.shape):
-        return g.clone(memory_format=contiguous_format)
+        made = g.clone(memory_format=contiguous_format)
+        made.untyped_storage().version += 1  # as by copy_
+        return made
     return empty_strided(tuple(g.shape), strides, dtype=g.dtype, device=g.device).copy_(g)

@@ -71,7 +71,13 @@ def add_scaled(input: Tensor, other: Tensor | Number, alpha: Any) -> Tensor:
 
 @add.lower(alpha=1)
 def _(input: Tensor, other: Any, alpha: Any) -> Tensor:
-    return _with_multiple(add, input, other, alpha)
+    return add_scaled(input, other, alpha) if _of_floats(input, other, alpha, "add") else _with_multiple(add, input, other, alpha)
+
+
+def _of_floats(input: Tensor, other: Any, alpha: Any, name: str) -> bool:
+    """Whether a sum with a multiple is `add_scaled`'s, for which a backend may have a kernel."""
+    floats = _check_alpha(input, other, alpha, name).category == 2
+    return floats and isinstance(other, Tensor) and not isinstance(alpha, Tensor)
 
 
 def _with_multiple(combine: Any, input: Tensor, other: Any, alpha: Any) -> Tensor:
@@ -116,6 +122,8 @@ def sub(input: Tensor, other: Tensor | Number, *, alpha: Any = 1) -> Tensor:
 
 @sub.lower(alpha=1)
 def _(input: Tensor, other: Any, alpha: Any) -> Tensor:
+    if _of_floats(input, other, alpha, "sub") and not (input.requires_grad or other.requires_grad):  # the node's name tells which
+        return add_scaled(input, other, -alpha)
     return _with_multiple(sub, input, other, alpha)
 
 
