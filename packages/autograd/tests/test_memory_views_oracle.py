@@ -71,9 +71,9 @@ def _view_of_a_turned_view(m, s):
 def _three_views(m, s):
     y = m.zeros(6)
     views = [y[:2], y[1:3], y.view(2, 3)]
-    for view in views[:2]:
-        view.add_(s)
-    views[2][0].mul_(3)
+    views[0].add_(s)
+    y[1:4].mul_(3)
+    views[0].mul_(s)
     return m.cat([t.reshape(-1) * (k + 1) for k, t in enumerate(views)])
 
 
