@@ -44,3 +44,46 @@ def test_gradients(way, write):
         return [b.tolist(), *(g.tolist() for g in m.autograd.grad(total + 0 * y.sum(), (x, y)))]
 
     assert run(tenfold) == run(torch)
+
+
+def _base_after_view(m, s):
+    y = m.ones(4)
+    v = y[:2]
+    v.mul_(s)
+    y.mul_(2)
+    return v
+
+
+def _view_after_whole(m, s):
+    y = m.zeros(4).view(2, 2)
+    y.copy_(m.stack((s, s)))
+    y[:, 0] = s[0] * 5
+    return y
+
+
+def _view_of_a_turned_view(m, s):
+    y = m.ones(2, 2).t()
+    y.mul_(s)
+    y[0].mul_(10)
+    return y
+
+
+def _three_views(m, s):
+    y = m.zeros(6)
+    views = [y[:2], y[1:3], y.view(2, 3)]
+    views[0].add_(s)
+    y[1:4].mul_(3)
+    views[0].mul_(s)
+    return m.cat([t.reshape(-1) * (k + 1) for k, t in enumerate(views)])
+
+
+@pytest.mark.parametrize("program", [_base_after_view, _view_after_whole, _view_of_a_turned_view, _three_views])
+def test_views_of_what_needed_no_gradient_see_every_later_write(program):
+    """The view that brought the gradients is a view as the others are."""
+    found = []
+    for m in (tenfold, torch):
+        s = m.tensor([0.5, -1.5], requires_grad=True)
+        out = program(m, s)
+        (out * m.arange(1.0, out.numel() + 1).view(out.shape)).sum().backward()
+        found.append([out.tolist(), s.grad.tolist()])
+    assert found[0] == found[1]

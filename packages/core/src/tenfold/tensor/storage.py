@@ -62,7 +62,7 @@ class UntypedStorage(Memory):
                         found += [t] * (t._base is not None)
             self.unlisted = False
         self.listing = self.noting = True
-        self.views = {id(view): ref(view) for view in found}
+        self.views = {id(view): ref(view) for view in (*found, *(t for t in holders if t._base is not None))}
         return found
 
     def held_once(self) -> bool:
