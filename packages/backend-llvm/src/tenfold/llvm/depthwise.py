@@ -113,8 +113,12 @@ def correlation(tile: Tile, stride: int, taps: Taps) -> str:
 Sums = list[list[str]]
 
 
-def _add(f: Function, v: Vectors, place: str, pixels: str, number: str) -> None:
-    value = v.fma(pixels, number, f.let(f"load {v.type}, ptr {place}"))
+def _add(f: Function, v: Vectors, place: str, pixels: str, number: str, mask: str = "") -> None:
+    """Add products to a sum: in the lanes of a mask alone, since a pixel that is no finite number times zero is none either."""
+    before = f.let(f"load {v.type}, ptr {place}")
+    value = v.fma(pixels, number, before)
+    if mask:
+        value = f.let(f"select <{v.lanes} x i1> {mask}, {v.type} {value}, {v.type} {before}")
     f.do(f"store {v.type} {value}, ptr {place}")
 
 
@@ -174,6 +178,8 @@ def gradient(tile: Tile, stride: int) -> str:
         ["*x", "*grad", "*out", "*places", "*steps", *["number"] * 6], WORDS
     )
     size = f.mul(rows, length)
+    end = f.let(f"and i64 {length}, {-tile.lanes}")
+    kept = v.below(f.sub(length, end))
     sums = [f.variable(v.type) for _ in range(tile.rows)]
     with f.loop("%lo", "%hi") as o, f.loop(0, taps, tile.rows) as first:
         g = f.let(f"udiv i64 {o}, {multiple}")
@@ -185,10 +191,13 @@ def gradient(tile: Tile, stride: int) -> str:
             given = v.place(grad, f.mul(f.add(f.mul(n, channels), o), size))
             with f.loop(0, rows) as y:
                 line, other = f.at(plane, f.whole(places, y)), v.place(given, f.mul(y, length))
-                with f.loop(0, length, tile.lanes) as j:
-                    some = v.load_first(v.place(other, j), f.sub(length, j))
-                    for move, sum_ in zip(moves, sums, strict=True):
-                        _add(f, v, sum_, v.load(v.place(f.at(line, move), j)), some)
+                with f.loop(0, length, tile.lanes) as j, f.either(f.let(f"icmp slt i64 {j}, {end}")) as otherwise:
+                    for mask in ("", kept):
+                        some = v.read(v.place(other, j), mask)
+                        for move, sum_ in zip(moves, sums, strict=True):
+                            _add(f, v, sum_, v.load(v.place(f.at(line, move), j)), some, mask)
+                        if not mask:
+                            otherwise()
         for m, sum_ in enumerate(sums):
             total = v.total(f.let(f"load {v.type}, ptr {sum_}"))
             t = f.add(first, m)

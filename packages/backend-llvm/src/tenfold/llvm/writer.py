@@ -240,15 +240,6 @@ class Vectors:
             otherwise()
             self.store_some(value, address, self.below(count))
 
-    def load_first(self, address: str, count: str) -> str:
-        """The first `count` lanes; zeros elsewhere, where memory is not read."""
-        found = self.f.variable(self.type)
-        with self.f.either(self.f.let(f"icmp sge i64 {count}, {self.lanes}")) as otherwise:
-            self.f.do(f"store {self.type} {self.load(address)}, ptr {found}")
-            otherwise()
-            self.f.do(f"store {self.type} {self.load_some(address, self.below(count))}, ptr {found}")
-        return self.f.let(f"load {self.type}, ptr {found}")
-
     def total(self, value: str) -> str:
         """The sum of the lanes, as a number."""
         return self.f.let(

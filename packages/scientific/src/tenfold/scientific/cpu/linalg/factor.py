@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import cmath
 import functools
 from collections.abc import Callable
 from typing import Any
@@ -12,7 +13,7 @@ from tenfold.cpu.quiet import quiet
 from tenfold.dispatch.kernels import kernel
 from tenfold.dispatch.operators import op
 from tenfold.scientific.cpu.linalg.columns import by_columns
-from tenfold.scientific.cpu.linalg.lu import factor
+from tenfold.scientific.cpu.linalg.lu import factor, pivot_order
 from tenfold.scientific.ops.linalg.checks import LinAlgError
 
 linalg = np.linalg
@@ -90,7 +91,8 @@ def linalg_eigvalsh(A: Any, UPLO: Any) -> Any:
     return checked(lambda a: linalg.eigvalsh(a, UPLO.upper()), "eigvalsh")(A)
 
 
-# Systems: NumPy stops at the first singular matrix of a batch; then each is tried by itself
+# Systems: NumPy stops at the first singular matrix of a batch; then each is tried by itself. What is no finite number is worked
+# out here: its LAPACK leaves columns below a NaN as they were, and multiplies it by the zeros beside a triangle.
 
 
 def _info(A: Any) -> Any:
@@ -100,18 +102,40 @@ def _info(A: Any) -> Any:
 def _inverse(A: Any) -> Any:
     if A.shape[-1] != A.shape[-2]:
         raise ValueError("no square matrix")
+    return _solved(A, None)
+
+
+def _solve(A: Any, B: Any) -> Any:
+    if A.dtype != B.dtype or not A.shape[-2] == A.shape[-1] == B.shape[-2]:
+        raise ValueError("operands do not fit")
+    return _solved(A, B)
+
+
+def _solved(A: Any, B: Any) -> Any:
+    """X with A X = B, None for the identity, and of each matrix where it failed."""
+    X, info = _by_lapack(A, B)
+    odd = _odd(A)
+    if odd is not None:
+        unit = np.eye(A.shape[-1], dtype=A.dtype)
+        X[odd], info[odd] = _eliminated(A[odd], np.broadcast_to(unit, A[odd].shape) if B is None else B[odd])
+    return by_columns(X), info
+
+
+def _by_lapack(A: Any, B: Any) -> Any:
+    solve, given = (linalg.inv, [A]) if B is None else (linalg.solve, [A, B])
+    info = _info(A)
     try:
-        return by_columns(linalg.inv(A)), _info(A)
+        return solve(*given), info
     except linalg.LinAlgError:
         pass
-    info, result = _info(A), np.empty(A.shape, A.dtype)
+    result = np.empty(given[-1].shape, A.dtype)
     for place in np.ndindex(info.shape):
         try:
-            result[place] = linalg.inv(A[place])
+            result[place] = solve(*[a[place] for a in given])
         except linalg.LinAlgError:
             info[place] = _zero_pivot(A[place])
             result[place] = np.nan
-    return by_columns(result), info
+    return result, info
 
 
 def _zero_pivot(a: Any) -> int:
@@ -119,21 +143,26 @@ def _zero_pivot(a: Any) -> int:
     return int(factor(a, True)[2]) or 1
 
 
-def _solve(A: Any, B: Any) -> Any:
-    if A.dtype != B.dtype or not A.shape[-2] == A.shape[-1] == B.shape[-2]:
-        raise ValueError("operands do not fit")
-    try:
-        return by_columns(linalg.solve(A, B)), _info(A)
-    except linalg.LinAlgError:
-        pass
-    info, result = _info(A), np.empty(B.shape, B.dtype)
-    for place in np.ndindex(info.shape):
-        try:
-            result[place] = linalg.solve(A[place], B[place])
-        except linalg.LinAlgError:
-            info[place] = _zero_pivot(A[place])
-            result[place] = np.nan
-    return by_columns(result), info
+def _odd(*given: Any) -> Any:
+    """Which of the matrices hold numbers that are not finite, as an array of bools; None where none does."""
+    if all(cmath.isfinite(np.vdot(a, a)) for a in given):  # which makes no array of bools
+        return None
+    odd = ~np.logical_and.reduce([np.isfinite(a).all((-2, -1)) for a in given])
+    return odd if odd.any() else None
+
+
+def _eliminated(A: Any, B: Any) -> Any:
+    """X and where it failed, step by step, by the factors of matrices in one dimension of a batch."""
+    LU, pivots, info = factor(A, True)
+    Y = np.take_along_axis(B, pivot_order(pivots, A.shape[-1])[..., None], -2)
+    L = np.tril(LU, -1) + np.eye(A.shape[-1], dtype=A.dtype)
+    X = _substituted(np.triu(LU), _turned_round(_substituted(L[..., ::-1, ::-1], _turned_round(Y))))
+    X[info > 0] = np.nan
+    return X, info
+
+
+def _turned_round(X: Any) -> Any:
+    return X[..., ::-1, :]
 
 
 def _triangular(A: Any, B: Any, upper: bool, unitriangular: bool) -> Any:
@@ -144,12 +173,15 @@ def _triangular(A: Any, B: Any, upper: bool, unitriangular: bool) -> Any:
         diagonal = np.arange(A.shape[-1])
         T[..., diagonal, diagonal] = 1
     if not upper:  # turned round, so that LAPACK's elimination finds nothing to eliminate and only substitutes
-        T, B = T[..., ::-1, ::-1], B[..., ::-1, :]
+        T, B = T[..., ::-1, ::-1], _turned_round(B)
+    odd = _odd(T, B)
     try:
         X = linalg.solve(T, B)
     except linalg.LinAlgError:
-        X = _substituted(T, B)
-    return by_columns(X if upper else X[..., ::-1, :])
+        X, odd = _substituted(T, B), None
+    if odd is not None:
+        X[odd] = _substituted(T[odd], B[odd])
+    return by_columns(X if upper else _turned_round(X))
 
 
 def _substituted(U: Any, B: Any) -> Any:
