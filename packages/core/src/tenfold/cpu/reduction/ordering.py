@@ -12,6 +12,7 @@ from tenfold.cpu.reduction.reductions import orderable, taken
 from tenfold.cpu.selection import refine, refine_leading
 from tenfold.dispatch.kernels import kernel
 from tenfold.dispatch.operators import op
+from tenfold.types.memory_format import preserve_format
 
 
 def order(x: Any, dim: int, descending: bool) -> Any:
@@ -36,9 +37,8 @@ def _laid_as(like: Any, x: Any) -> Any:
     """An array of the same shape with its dimensions in the other's order in memory."""
     if like.flags.c_contiguous:
         return x
-    out = np.empty_like(like, x.dtype)
-    out[...] = x
-    return out
+    order = preserve_format.order_for(like)
+    return x.transpose(order).copy().transpose(np.argsort(order))
 
 
 @kernel(op.topk_pair, device="cpu")
