@@ -49,11 +49,11 @@ def topk(input: Any, k: int, dim: int, largest: bool, sorted: bool) -> tuple[Any
     x = orderable(input)
     if not 0 <= k <= x.shape[dim]:
         raise ValueError("k is out of range")
-    clear = _leading(x, k, dim % x.ndim, largest) if sorted and 0 < k < x.shape[dim] else None
-    if clear is not None:
-        return taken_along(input, clear, dim), clear
-    positions = refine_leading(x, np.take(order(x, dim, largest), np.arange(k), dim), k, dim, largest, sorted)
-    return taken_along(input, positions, dim), positions
+    found = _leading(x, k, dim % x.ndim, largest) if sorted and 0 < k < x.shape[dim] else None
+    if found is None:
+        found = refine_leading(x, np.take(order(x, dim, largest), np.arange(k), dim), k, dim, largest, sorted)
+    values, found = (a.reshape(-1).reshape(a.shape) for a in (taken_along(input, found, dim), found))  # row by row
+    return values, found
 
 
 def _leading(x: Any, k: int, dim: int, largest: bool) -> Any:
