@@ -35,6 +35,19 @@ def test_sorted_with_their_positions(shape, dtype):
     _same(*(lib.sort(lib.from_numpy(x), dim=0, stable=True) for lib in (tenfold, torch)))
 
 
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("shape", [(3, 255), (3, 5), (8, 9, 11), (2, 3, 4)])
+def test_sorted_as_the_input_lies(shape, dtype):
+    x = _numbers(dtype, shape, 50)
+    views = [x.transpose(order) for order in itertools.permutations(range(len(shape)))]
+    views += [x.T[::2], x[..., ::2].T, np.lib.stride_tricks.as_strided(x, shape, (0, *x.strides[1:]))]
+    for view, dim, descending in itertools.product(views, range(len(shape)), (False, True)):
+        pairs = [(lib, lib.from_numpy(view)) for lib in (tenfold, torch)]
+        _same(*(lib.sort(given, dim=dim, descending=descending, stable=True) for lib, given in pairs))
+        _same(*([lib.argsort(given, dim=dim, descending=descending, stable=True)] for lib, given in pairs))
+        _same(*([lib.msort(given)] for lib, given in pairs))
+
+
 def test_numbers_as_large_as_there_are():
     ends = np.iinfo(np.int64)
     for x in (np.array([ends.max, ends.min, 0] * 300), np.arange(ends.max - 900, ends.max), np.arange(ends.min, ends.min + 900)):

@@ -150,6 +150,33 @@ def test_classes(kind: str, dtype: str, options: dict[str, Any], reduction: str,
 
 
 @pytest.mark.parametrize("reduction", REDUCTIONS)
+@pytest.mark.parametrize("options", [{}, {"weight": [1.0, 3.0, 2.0]}, {"ignore_index": 1}, {"label_smoothing": 0.1}], ids=str)
+@pytest.mark.parametrize("name", ["cross_entropy", "nll_loss"])
+def test_one_sample_with_a_vector_as_target(name: str, options: dict[str, Any], reduction: str) -> None:
+    def called(m: Any, losses: Any, classes: Any, dtype: str = "int64") -> Any:
+        x, target = m.tensor([1.0, 2.0, 3.0], requires_grad=True), m.tensor(classes, dtype=getattr(m, dtype))
+        kw = {k: m.tensor(v) if k == "weight" else v for k, v in options.items()}
+        try:
+            return x, getattr(losses, name)(x, target, reduction=reduction, **kw)
+        except (ValueError, RuntimeError, IndexError, TypeError) as error:
+            return x, type(error)
+
+    targets = [("int64", [1]), ("uint8", [1]), ("int64", []), ("int64", [1, 2]), ("int32", [1])]
+    if "label_smoothing" not in options:  # with which the shape is refused, before or after the class
+        targets.append(("int64", [5]))
+    for dtype, classes in targets:
+        ours, theirs = called(tenfold, F, classes, dtype)[1], called(torch, TF, classes, dtype)[1]
+        if isinstance(theirs, type):
+            assert ours is theirs
+            continue
+        torch.testing.assert_close(torch.from_numpy(ours.detach().numpy()), theirs.detach(), equal_nan=True)
+        (x, given), (y, wanted) = called(tenfold, F, [1]), called(torch, TF, 1)  # PyTorch has gradients of numbers alone
+        given.backward()
+        wanted.backward()
+        torch.testing.assert_close(torch.from_numpy(x.grad.numpy()), y.grad, equal_nan=True)
+
+
+@pytest.mark.parametrize("reduction", REDUCTIONS)
 @pytest.mark.parametrize("options", OPTIONS[:4], ids=str)
 @pytest.mark.parametrize("shape", [(3, 4), (4,), (0, 4), (2, 4, 3)])
 def test_class_probabilities(shape: Any, options: dict[str, Any], reduction: str, agree: Any) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import Any
 
@@ -141,3 +142,27 @@ def test_windows_at_random_places_take_the_first_of_equals_and_nan(dtype: str) -
     assert fractional_kernel(equal, spots[:1, :1], (2, 2), (1, 1))[1].tolist() == [[[[28]]]]
     empty = fractional_kernel(numbers[:0], spots[:0], (3, 2), (9, 6))
     assert [a.shape for a in empty] == [(0, 7, 9, 6)] * 2
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64", "float16", "int64", "uint8"])
+@pytest.mark.parametrize("sizes", [(1,), (2,), (3,), (1, 1), (1, 4), (4, 1), (3, 3), (1, 1, 1), (2, 1, 3), (4, 1, 1), (3, 2, 3)])
+def test_windows_that_straddle_a_short_input(sizes: tuple[int, ...], dtype: str) -> None:
+    def pooled(m: Any, kernel: int, stride: int, gap: int) -> Any:
+        x = m.arange(2 * math.prod(sizes)).reshape(1, 2, *sizes).to(getattr(m, dtype))
+        pool = getattr(m.nn.functional, f"max_pool{len(sizes)}d")
+        try:
+            return [r.tolist() for r in pool(x, kernel, stride, kernel // 2, dilation=gap, return_indices=True)]
+        except RuntimeError:
+            return "refused"
+
+    for given in ((2, 1, 2), (2, 1, 3), (2, 2, 2), (3, 1, 2), (4, 2, 2)):
+        assert pooled(tenfold, *given) == pooled(torch, *given)
+
+
+def test_windows_that_straddle_a_short_input_have_no_gradient() -> None:
+    for sizes in ((1, 1), (1, 4), (4, 1)):  # PyTorch writes it at an index outside the plane
+        x = tenfold.ones(1, 2, *sizes, requires_grad=True)
+        values = tenfold.nn.functional.max_pool2d(x, 2, 1, 1, dilation=2)
+        assert (values == -math.inf).all()
+        values.sum().backward()
+        assert not x.grad.any()

@@ -53,7 +53,7 @@ def index_put(input: Any, indices: Any, values: Any, accumulate: bool, out: Any 
     if input.dtype != values.dtype:
         check_values(values, shape_of(input, indices, told=True) or (), input.dtype)
     if out is None:
-        out = input.copy("K")
+        out = clone(input, None)
     elif out is not input:
         np.copyto(out, input)
     elif values is out or any(place is out for place in indices):

@@ -8,6 +8,7 @@ import numpy as np
 
 from tenfold.llvm.formats import in_one_piece
 from tenfold.llvm.kernels.selecting import before
+from tenfold.types.memory_format import preserve_format
 
 Array = np.ndarray[Any, Any]
 LEAST = 1 << 9  # elements from which it takes less than what NumPy does with the positions
@@ -23,6 +24,17 @@ def sort_pair(input: Any, dim: int, descending: bool) -> Any:
         return NotImplemented
     if type(dim) is not int or not -input.ndim <= dim < input.ndim or (input.itemsize < 4 and input.shape[dim] > LONG):
         return NotImplemented
+    if input.flags.c_contiguous:
+        return _sorted(input, dim, descending)
+    turned = input.flags.f_contiguous  # as most are that do not lie row by row, and told at once
+    order = (*range(input.ndim - 1, -1, -1),) if turned else preserve_format.order_for(input)  # that of the results, too
+    found = _sorted(input.transpose(order), order.index(dim % input.ndim), descending)
+    back = sorted(order, key=order.__getitem__)
+    return found if found is NotImplemented else tuple(a.transpose(back) for a in found)
+
+
+def _sorted(input: Array, dim: int, descending: bool) -> Any:
+    """The same, with results that lie row by row."""
     least, greatest = int(input.min()), int(input.max())
     low = (input.shape[dim] - 1).bit_length()
     if (greatest - least).bit_length() + low > BITS:

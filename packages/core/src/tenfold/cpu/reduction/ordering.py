@@ -12,6 +12,7 @@ from tenfold.cpu.reduction.reductions import orderable, taken
 from tenfold.cpu.selection import refine, refine_leading
 from tenfold.dispatch.kernels import kernel
 from tenfold.dispatch.operators import op
+from tenfold.types.memory_format import preserve_format
 
 
 def order(x: Any, dim: int, descending: bool) -> Any:
@@ -36,9 +37,8 @@ def _laid_as(like: Any, x: Any) -> Any:
     """An array of the same shape with its dimensions in the other's order in memory."""
     if like.flags.c_contiguous:
         return x
-    out = np.empty_like(like, x.dtype)
-    out[...] = x
-    return out
+    order = preserve_format.order_for(like)
+    return x.transpose(order).copy().transpose(np.argsort(order))
 
 
 @kernel(op.topk_pair, device="cpu")
@@ -49,11 +49,11 @@ def topk(input: Any, k: int, dim: int, largest: bool, sorted: bool) -> tuple[Any
     x = orderable(input)
     if not 0 <= k <= x.shape[dim]:
         raise ValueError("k is out of range")
-    clear = _leading(x, k, dim % x.ndim, largest) if sorted and 0 < k < x.shape[dim] else None
-    if clear is not None:
-        return taken_along(input, clear, dim), clear
-    positions = refine_leading(x, np.take(order(x, dim, largest), np.arange(k), dim), k, dim, largest, sorted)
-    return taken_along(input, positions, dim), positions
+    found = _leading(x, k, dim % x.ndim, largest) if sorted and 0 < k < x.shape[dim] else None
+    if found is None:
+        found = refine_leading(x, np.take(order(x, dim, largest), np.arange(k), dim), k, dim, largest, sorted)
+    values, found = (a.reshape(-1).reshape(a.shape) for a in (taken_along(input, found, dim), found))  # row by row
+    return values, found
 
 
 def _leading(x: Any, k: int, dim: int, largest: bool) -> Any:

@@ -311,7 +311,7 @@ def index_add(input: Tensor, dim: int, index: Tensor, source: Tensor, *, alpha: 
     >>> tenfold.zeros(2).index_add(0, tenfold.tensor([1, 1]), tenfold.ones(2))
     tensor([0., 2.])
     """
-    return _added(index_put, scatter_add, input, dim, index, source, alpha)
+    return _added(index_put, scatter_add, input.contiguous(), dim, index, source, alpha)
 
 
 def _added(put: Any, add: Any, input: Tensor, dim: int, index: Tensor, source: Tensor, alpha: Any) -> Tensor:

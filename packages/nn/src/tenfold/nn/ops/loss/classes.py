@@ -46,6 +46,16 @@ def _check_index(name: str, target: Tensor) -> None:
         raise RuntimeError(f"{name}: expected target dtype to be Long or Byte, but got {type_name(target.dtype)}")
 
 
+def _of_one_sample(name: str, input: Tensor, target: Tensor) -> Tensor:
+    """The target; of classes (C) alone without the dimension that it may have."""
+    if not len(input._array.shape) == len(target._array.shape) == 1:
+        return target
+    _check_index(name, target)
+    if target._array.shape[0] != 1:
+        raise ValueError(f"{name}: For 1D input, 1D target must have size 1, but got target size: {target._array.shape[0]}")
+    return target.view(())
+
+
 @composite("loss", method=None)
 def fused_nll_loss(
     input: Tensor, target: Tensor, weight: Tensor | None, ignore_index: int, reduction: str
@@ -121,14 +131,16 @@ def nll_loss(
 ) -> Tensor:
     """Negative log-likelihood: -weight[target] input[target]; the mean is weighted.
 
-    Shape: (C), () or (N, C, *S), (N, *S) -> () or, reduction "none", the target's. Dtype: floating, integer targets.
+    Shape: (C), () or (1) or (N, C, *S), (N, *S) -> () or, reduction "none", (N, *S). Dtype: floating, integer targets.
     Raises: ValueError, RuntimeError for sizes that do not fit, IndexError for a class that does not exist.
+    Differs from PyTorch: the loss of (C), (1) has a gradient, which PyTorch refuses.
 
     >>> import tenfold
     >>> tenfold.nll_loss(tenfold.tensor([[-1.0, -2.0]]), tenfold.tensor([1]))
     tensor(2.)
     """
     reduction = reduction_of("nll_loss", size_average, reduce, reduction)
+    target = _of_one_sample("nll_loss", input, target)
     _check_classes("nll_loss", input, target, weight)
     _check_index("nll_loss", target)
     if weight is not None:
@@ -214,8 +226,9 @@ def cross_entropy(
     """Cross entropy of softmax(input) with class indices, or with probabilities when the target is floating.
 
     Formula: -sum over c of weight[c] q[c] log softmax(input)[c]; q is the target's distribution, mixed with the uniform
-    one by `label_smoothing`. Shape: (C), () or (N, C, *S), (N, *S), or a target of the input's shape -> () or (N, *S).
-    Raises: ValueError, RuntimeError for sizes that do not fit, IndexError for a class that does not exist.
+    one by `label_smoothing`. Shape: (C), () or (N, C, *S), (N, *S), or a target of the input's shape -> () or (N, *S); without
+    smoothing also (C), (1) -> (). Raises: ValueError, RuntimeError for sizes that do not fit, IndexError for a class that does
+    not exist. Differs from PyTorch: the loss of (C), (1) has a gradient, which PyTorch refuses.
 
     >>> import tenfold
     >>> tenfold.cross_entropy(tenfold.tensor([[0.0, 0.0]]), tenfold.tensor([1]))
@@ -227,6 +240,8 @@ def cross_entropy(
     label_smoothing = label_smoothing if label_smoothing > 0 else 0.0
     if target._array.dtype.kind in "iu":
         _check_index("cross_entropy", target)
+        sole = _of_one_sample("cross_entropy", input, target)
+        target = target if label_smoothing else sole
         _check_classes("cross_entropy", input, target, weight)
         if weight is not None:
             refuse_gradients("cross_entropy", weight=weight)

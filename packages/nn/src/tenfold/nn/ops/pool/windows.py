@@ -14,6 +14,7 @@ from tenfold.nn.arguments import per_dim, require_floating
 from tenfold.nn.ops.conv.convolution import patches, spread_patches
 from tenfold.nn.ops.padding import constant_pad
 from tenfold.nn.ops.pool.laid import as_laid
+from tenfold.nn.ops.pool.straddling import marked
 from tenfold.nn.window import Sizes, Window, mean_factors, window_over
 from tenfold.tensor.tensor import Tensor
 
@@ -103,8 +104,7 @@ def avg_pool(
     )
     ndim = len(kernel_size)
     ends = [(o - 1) * s + k for o, s, k in zip(window.outputs, stride, kernel_size, strict=True)]
-    widths = zip(ends, padding, window.inputs, strict=True)
-    pads = [(p, max(0, end - p - n)) for end, p, n in widths]
+    pads = [(p, max(0, end - p - n)) for end, p, n in zip(ends, padding, window.inputs, strict=True)]
     x = constant_pad(as_planes(input, ndim), tuple(n for pair in reversed(pads) for n in pair), 0)
     sums = patches(x, kernel_size, stride, (1,) * ndim, window.outputs).sum(2)
     return (sums * scale).reshape(*input.shape[: input.dim() - ndim], *window.outputs)
@@ -196,14 +196,15 @@ def _check_outputs(name: str, shape: Sizes, kernel: Sizes, steps: Sizes, pads: S
 def _max(name: str, n: int, input: Tensor, kernel: Any, stride: Any, padding: Any, dilation: Any, ceil: bool, both: bool) -> Any:
     require_floating(name, input, also="" if n == 1 and not both else "iu")
     sizes = _geometry(name, n, input, kernel, stride, padding, dilation, ceil)
-    result = max_pool(input, *sizes, ceil)
+    result: Any = max_pool(input, *sizes, ceil)
+    if max(sizes[3]) > 1:
+        result = marked(result, tuple(input.shape[-n:]), *sizes, ceil)
     if n == 1 and (both or (input.requires_grad and tf.is_grad_enabled())):  # else PyTorch has another kernel
         result = as_laid(result[0], input, 1), as_laid(result[1], input, 1)
     if n == 3 and input.dim() == 4 and not input.is_contiguous():  # what a batch of one tells of how it lies in memory
         last = tf.channels_last_3d
         if input.unsqueeze(0).is_contiguous(memory_format=last):
-            values, indices = (r.unsqueeze(0).contiguous(memory_format=last).squeeze(0) for r in result)
-            result = values, indices
+            result = [r.unsqueeze(0).contiguous(memory_format=last).squeeze(0) for r in result]
     return tuple(result) if both else result[0]
 
 
@@ -252,9 +253,8 @@ def max_pool1d(
 ) -> Any:
     """The largest element of each window, and with `return_indices` its index in the flattened plane; NaN wins.
 
-    Dtype: floating, with `return_indices` integers too.
-
-    Shape: (N, C, L) or (C, L); stride None is the kernel's size. Raises: RuntimeError for sizes that do not fit.
+    Shape: (N, C, L) or (C, L); stride None is the kernel's size. Dtype: floating, with `return_indices` integers too.
+    Raises: RuntimeError for sizes that do not fit.
 
     >>> import tenfold
     >>> tenfold.max_pool1d(tenfold.tensor([[1.0, 3.0, 2.0, 0.0]]), 2)
