@@ -141,7 +141,7 @@ def of_layer(**options):
 def case_attention_that_returns_its_weights_makes_no_scores():
     forward = ["attend", "attention_weights"]
     back = ["cast", "attention_slopes", "attention_to_queries", "attention_to_keys", "join_rows", "cast", "reduction"]
-    hiding, none_seen = ["bitwise_not"], ["mul", "add"]
+    hiding, none_seen = ["bitwise_not"], ["add_scaled"]
     for dropout, drawn in ((0.0, []), (0.1, ["note_words"])):
         plain, masked, trained, trained_masked = of_layer(dropout=dropout)
         names = [[name.split("_f_")[0].removesuffix("_b_ll0b") for name in work.names] for work in (plain, masked, trained)]
