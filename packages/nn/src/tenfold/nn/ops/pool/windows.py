@@ -197,7 +197,7 @@ def _max(name: str, n: int, input: Tensor, kernel: Any, stride: Any, padding: An
     require_floating(name, input, also="" if n == 1 and not both else "iu")
     sizes = _geometry(name, n, input, kernel, stride, padding, dilation, ceil)
     result: Any = max_pool(input, *sizes, ceil)
-    if max(sizes[3]) > 1:
+    if max(sizes[3]) > min(input._array.shape[-n:]):  # taps on both sides of the input
         result = marked(result, tuple(input.shape[-n:]), *sizes, ceil)
     if n == 1 and (both or (input.requires_grad and tf.is_grad_enabled())):  # else PyTorch has another kernel
         result = as_laid(result[0], input, 1), as_laid(result[1], input, 1)
