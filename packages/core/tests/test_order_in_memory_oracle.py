@@ -46,3 +46,14 @@ def test_strides(given, call):
     if call in ("kthvalue", "median", "nanmedian") or "topk" in call:  # of equals any may be told
         ours, theirs = ([(strides, *values[:0]) for values, strides in side] for side in (ours, theirs))
     assert ours == theirs
+
+
+@pytest.mark.parametrize("dtype", ["float32", "bfloat16", "int64", "bool"])
+def test_gathered_elements_lie_row_by_row(dtype):
+    """By an index that lies as what was sorted."""
+    strides = []
+    for m in (tenfold, torch):
+        x = (m.arange(60).reshape(3, 4, 5) % 7).to(getattr(m, dtype)).transpose(0, 2)
+        index = m.argsort(x.float(), dim=1, stable=True)
+        strides.append([m.take_along_dim(x, index, 1).stride(), m.gather(x, 1, index).stride(), index.stride()])
+    assert strides[0] == strides[1]

@@ -143,7 +143,7 @@ def gather(input: Any, dim: int, index: Any, sparse_grad: bool) -> Any:
         return np.empty(index.shape, input.dtype)  # of any dtype, as in PyTorch
     rows, places = _ranked(input, index)
     _check(rows, dim, places)
-    return taken_along(rows, places, dim).reshape(index.shape)
+    return np.asarray(taken_along(rows, places, dim), order="C").reshape(index.shape)  # NumPy's lie as the index does
 
 
 def _scatter(input: Any, dim: int, index: Any, src: Any, out: Any, write: Any) -> Any:
