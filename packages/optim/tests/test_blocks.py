@@ -101,18 +101,22 @@ def every_second(x: Any) -> Any:
     return tenfold.stack([x, x], -1)[..., 0]
 
 
+# Adam divides g + decay p by its own size: where the two cancel, one rounding or two make more than float32's last places.
 @pytest.mark.parametrize(("how", "blocked"), [(channels_last, True), (transposed, True), (every_second, False)])
-# Without decay: operators may round g + decay p once and blocks do so twice, of which Adam makes much where the two cancel.
-@pytest.mark.parametrize(("kind", "options"), [CASES[3], (Adam, {"lr": 0.1})], ids=["SGD", "Adam"])
+@pytest.mark.parametrize(
+    ("kind", "options", "dtype"),
+    [(*CASES[3], "float32"), (*CASES[5], "float64"), (Adam, {"lr": 0.1}, "float32"), (*CASES[9], "float32")],
+    ids=["SGD", "Adam", "Adam without decay", "AdamW"],
+)
 def test_layouts(
-    monkeypatch: pytest.MonkeyPatch, kind: type[Optimizer], options: dict[str, Any], how: Any, blocked: bool
+    monkeypatch: pytest.MonkeyPatch, kind: type[Optimizer], options: dict[str, Any], dtype: str, how: Any, blocked: bool
 ) -> None:
     shape = (16, 8, 32, 32)
     calls = _counted(monkeypatch)
-    mine = train(kind, options, "float32", shape, how)
+    mine = train(kind, options, dtype, shape, how)
     assert (calls[0] > 0) is blocked
     by_operators(monkeypatch)
-    assert_same(mine, train(kind, options, "float32", shape, how))
+    assert_same(mine, train(kind, options, dtype, shape, how))
 
 
 def test_half_precision_and_mixed_gradients_go_by_operators() -> None:

@@ -11,8 +11,8 @@ from typing import Any
 
 from tenfold.llvm import maths
 from tenfold.llvm.expressions import Expr, constant, convert, equal, select
-from tenfold.llvm.loops import ATTRIBUTES, METADATA, TAGS
-from tenfold.llvm.lowering import Lowering, declarations, indented
+from tenfold.llvm.loops import METADATA, TAGS, counted
+from tenfold.llvm.lowering import Lowering, declarations
 from tenfold.llvm.products import HEAD
 from tenfold.llvm.storage import FLOAT32, FLOAT64, Stored
 from tenfold.llvm.writer import Function
@@ -68,19 +68,7 @@ class _Loop:
         lines = [*lowering.lines, f"%goal = getelementptr {goal.memory}, ptr %{self.goal}, i64 %j"]
         lines += goal.write(value, "%goal", 1, TAGS)
         given = [*(f"ptr %{a}" for a in self.arrays), *(f"{self.result.type} %{n}" for n in self.numbers)]
-        return f"""define internal void @{self.name}({", ".join(given)}, i64 %count) noinline {ATTRIBUTES} {{
-entry:
-  br label %loop
-loop:
-  %j = phi i64 [0, %entry], [%next, %loop]
-{indented(lines)}
-  %next = add nsw i64 %j, 1
-  %more = icmp slt i64 %next, %count
-  br i1 %more, label %loop, label %done, !llvm.loop !1
-done:
-  ret void
-}}
-"""
+        return counted(self.name, ", ".join(given), lines)
 
 
 def _of_classes(name: str, stored: Stored, ways: int) -> _Loop:
@@ -130,9 +118,27 @@ def _write(f: Function, stored: Stored, number: str, address: str, index: str) -
     f.lines += [f"  {line}" for line in (*lowering.lines, *stored.write(name, place, 1, ""))]
 
 
-def _add_to(f: Function, variable: str, number: str) -> None:
-    so_far = f.let(f"load double, ptr {variable}")
-    f.do(f"store double {f.let(f'fadd double {so_far}, {number}')}, ptr {variable}")
+class _Block:
+    """A block's losses and weights as they add up, and where their sums go."""
+
+    def __init__(self, f: Function, sums: str, totals: str) -> None:
+        self.f, self.goals = f, {f.variable("double"): goal for goal in (sums, totals)}
+
+    def begin(self) -> None:
+        for variable in self.goals:
+            self.f.do(f"store double 0.0, ptr {variable}")
+
+    def add(self, loss: str, share: str, counts: str) -> str:
+        """A place's loss, 0 if it does not count, and its weight."""
+        loss = self.f.let(f"select i1 {counts}, double {loss}, double 0.0")
+        for variable, number in zip(self.goals, (loss, share), strict=True):
+            so_far = self.f.let(f"load double, ptr {variable}")
+            self.f.do(f"store double {self.f.let(f'fadd double {so_far}, {number}')}, ptr {variable}")
+        return loss
+
+    def end(self, item: str) -> None:
+        for variable, goal in self.goals.items():
+            self.f.do(f"store double {self.f.let(f'load double, ptr {variable}')}, ptr {self.f.at(goal, item, 'double')}")
 
 
 def _share(f: Function, stored: Stored, weighed: bool, target: str, weight: str, columns: str, ignored: str) -> Any:
@@ -173,7 +179,7 @@ def losses(stored: Stored, weighed: bool, each: bool, smoothed: bool) -> str:
         ["*x", "*target", "*weight", "*out", "*tops", "*logs", "*sums", "*totals", "*flag", *SIZES]
     )
     found, spread = f.variable(f"[{BLOCK} x double]"), f.variable(f"[{BLOCK} x double]")
-    lost, total = f.variable("double"), f.variable("double")
+    block = _Block(f, sums, totals)
     with f.loop("%lo", "%hi") as item:
         at = _Item.of(f, item, columns, inner, blocks)
         plane = f.at(x, at.first, stored.memory)
@@ -190,8 +196,7 @@ def losses(stored: Stored, weighed: bool, each: bool, smoothed: bool) -> str:
                 one = _read(f, stored, weight, c) if weighed else "1.0"
                 place = f.at(plane, f.mul(c, inner), stored.memory)
                 f.do(f"call void @spread(ptr {spread}, ptr {top}, ptr {place}, double {one}, i64 {at.count})")
-        for variable in (lost, total):
-            f.do(f"store double 0.0, ptr {variable}")
+        block.begin()
         with f.loop(0, at.count) as j:
             given = f.whole(target, f.add(at.place, j))
             column, share, counts, far = _share(f, stored, weighed, given, weight, columns, ignored)
@@ -203,13 +208,10 @@ def losses(stored: Stored, weighed: bool, each: bool, smoothed: bool) -> str:
             loss = f.let(f"fmul double {loss}, {share}")
             if smoothed:
                 loss = _mixed(f, loss, log_sum, f.let(f"load double, ptr {f.at(spread, j, 'double')}"), columns)
-            loss = f.let(f"select i1 {counts}, double {loss}, double 0.0")
-            _add_to(f, lost, loss)
-            _add_to(f, total, share)
+            loss = block.add(loss, share, counts)
             if each:
                 _write(f, stored, loss, out, f.add(at.place, j))
-        for variable, goal in ((lost, sums), (total, totals)):
-            f.do(f"store double {f.let(f'load double, ptr {variable}')}, ptr {f.at(goal, item, 'double')}")
+        block.end(item)
     return _module(f, _loops_of_losses(stored, smoothed))
 
 
@@ -321,11 +323,10 @@ def likelihoods(stored: Stored, weighed: bool, each: bool) -> str:
         ["*x", "*target", "*weight", "*out", "*sums", "*totals", "*flag", *STEPS]
     )
     _, class_step, place_step, columns, _, _, ignored = words
-    lost, total = f.variable("double"), f.variable("double")
+    block = _Block(f, sums, totals)
     with f.loop("%lo", "%hi") as item:
         at = _place_of(f, item, words)
-        for variable in (lost, total):
-            f.do(f"store double 0.0, ptr {variable}")
+        block.begin()
         with f.loop(0, at.count) as j:
             given = f.whole(target, f.add(at.place, j))
             column, share, counts, far = _share(f, stored, weighed, given, weight, columns, ignored)
@@ -333,13 +334,10 @@ def likelihoods(stored: Stored, weighed: bool, each: bool) -> str:
                 f.do(f"store i64 1, ptr {flag}")
             picked = _read(f, stored, x, f.add(f.add(at.first, f.mul(column, class_step)), f.mul(j, place_step)))
             loss = f.let(f"fmul double {f.let(f'fneg double {picked}')}, {share}")
-            loss = f.let(f"select i1 {counts}, double {loss}, double 0.0")
-            _add_to(f, lost, loss)
-            _add_to(f, total, share)
+            loss = block.add(loss, share, counts)
             if each:
                 _write(f, stored, loss, out, f.add(at.place, j))
-        for variable, goal in ((lost, sums), (total, totals)):
-            f.do(f"store double {f.let(f'load double, ptr {variable}')}, ptr {f.at(goal, item, 'double')}")
+        block.end(item)
     return _module(f, [])
 
 

@@ -11,8 +11,8 @@ from dataclasses import dataclass
 
 from tenfold.llvm import maths
 from tenfold.llvm.expressions import Expr, convert, load
-from tenfold.llvm.loops import ATTRIBUTES, METADATA, TAGS
-from tenfold.llvm.lowering import Lowering, declarations, indented, literal
+from tenfold.llvm.loops import METADATA, TAGS, counted
+from tenfold.llvm.lowering import Lowering, declarations, literal
 from tenfold.llvm.products import HEAD
 from tenfold.llvm.storage import FLOAT64, Stored
 from tenfold.llvm.writer import Function
@@ -152,16 +152,4 @@ def _memory(source: str, stored: Stored) -> str:
 
 
 def _function(name: str, pointers: list[str], lines: list[str]) -> str:
-    arguments = ", ".join(f"ptr noalias %{p}" for p in pointers)
-    return f"""define internal void @{name}({arguments}, i64 %count) noinline {ATTRIBUTES} {{
-entry:
-  br label %loop
-loop:
-  %j = phi i64 [0, %entry], [%next, %loop]
-{indented(lines)}
-  %next = add nsw i64 %j, 1
-  %more = icmp slt i64 %next, %count
-  br i1 %more, label %loop, label %done, !llvm.loop !1
-done:
-  ret void
-}}"""
+    return counted(name, ", ".join(f"ptr noalias %{p}" for p in pointers), lines)

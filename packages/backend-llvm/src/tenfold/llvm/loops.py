@@ -24,6 +24,23 @@ METADATA = """
 ATTRIBUTES = 'nounwind "prefer-vector-width"="512"'
 
 
+def counted(name: str, arguments: str, lines: list[str]) -> str:
+    """A function of these arguments and a count, whose lines are done for each %j below it, several at once."""
+    return f"""define internal void @{name}({arguments}, i64 %count) noinline {ATTRIBUTES} {{
+entry:
+  br label %loop
+loop:
+  %j = phi i64 [0, %entry], [%next, %loop]
+{indented(lines)}
+  %next = add nsw i64 %j, 1
+  %more = icmp slt i64 %next, %count
+  br i1 %more, label %loop, label %done, !llvm.loop !1
+done:
+  ret void
+}}
+"""
+
+
 def with_loops(text: str, loops: str, metadata: str = METADATA) -> str:
     """A module of vectors that are written out, which calls functions whose loops LLVM makes vectors of."""
     heads = [line.removesuffix("{").split(ATTRIBUTES)[0] for line in loops.splitlines() if line.startswith("define ")]

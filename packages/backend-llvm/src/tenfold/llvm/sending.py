@@ -22,7 +22,11 @@ _BEYOND = {"amax": "gt", "amin": "lt"}
 
 def read(f: Function, stored: Stored, array: str, index: str) -> str:
     """An element in the type that is computed in."""
-    value = f.let(f"load {stored.memory}, ptr {f.at(array, index, stored.memory)}")
+    return _widened(f, stored, f.let(f"load {stored.memory}, ptr {f.at(array, index, stored.memory)}"))
+
+
+def _widened(f: Function, stored: Stored, value: str) -> str:
+    """Half precision as it lies in memory as a float; other numbers as they are."""
     if stored is FLOAT16:
         return f.let(f"fpext half {value} to float")
     if stored is BFLOAT16:
@@ -47,12 +51,7 @@ def rounded(f: Function, stored: Stored, value: str) -> str:
 
 def held(f: Function, stored: Stored, value: str) -> str:
     """A float rounded to half precision and back; other numbers as they are."""
-    if stored is FLOAT16:
-        return f.let(f"fpext half {rounded(f, stored, value)} to float")
-    if stored is not BFLOAT16:
-        return value
-    wide = f.let(f"zext i16 {rounded(f, stored, value)} to i32")
-    return f.let(f"bitcast i32 {f.let(f'shl i32 {wide}, 16')} to float")
+    return _widened(f, stored, rounded(f, stored, value))
 
 
 def write(f: Function, stored: Stored, value: str, array: str, index: str) -> None:

@@ -42,6 +42,8 @@ def _floating(text: str, operands: str = "x", **options: Any) -> Formula:
 
 
 LARGER = "tl.where((x > y) | (x != x), x, y)"
+AT_LEAST = "tl.where((x >= y) | (x != x), x, y)"  # of two zeros the first
+AT_MOST = "tl.where((x <= y) | (x != x), x, y)"
 WITHIN = "tl.where(x < a, a, tl.where(x > b, b, x))"  # nan stays
 CLOSE = '(x == y) | ((tl.abs(x - y) < float("inf")) & (tl.abs(x - y) <= b + tl.abs(y * a)))'
 SMALLER = "tl.where((x < y) | (x != x), x, y)"
@@ -150,11 +152,11 @@ TESTS = {
 SELECTION = {
     "maximum": _all(LARGER, "xy"),
     "minimum": _all(SMALLER, "xy"),
-    "clamp_min": _all(LARGER, "xy"),
-    "clamp_max": _all(SMALLER, "xy"),
+    "clamp_min": _all(AT_LEAST, "xy"),
+    "clamp_max": _all(AT_MOST, "xy"),
     "fmax": _all("tl.where((x > y) | (y != y), x, y)", "xy"),
     "fmin": _all("tl.where((x < y) | (y != y), x, y)", "xy"),
-    "clamp": _floating("m = tl.where((x > a) | (x != x), x, a)\ntl.where((m < b) | (m != m), m, b)", "xab"),
+    "clamp": _floating("m = tl.where((x >= a) | (x != x), x, a)\ntl.where((m <= b) | (m != m), m, b)", "xab"),
     "where": _all("tl.where(c != 0, x, y)", "cxy"),
     "masked_fill": _floating("tl.where(c != 0, a, x)", "xca"),
 }
