@@ -239,7 +239,9 @@ def repeat_interleave(input: Tensor, repeats: Any = None, dim: int | None = None
     dim = wrap_dim(dim, input.dim(), "repeat_interleave")
     if isinstance(repeats, Tensor) and repeats.dim() > 1:
         raise RuntimeError("repeat_interleave: repeats must be 0-dim or 1-dim tensor")
-    if isinstance(repeats, np.integer) or (isinstance(repeats, Tensor) and repeats.numel() == 1 and repeats.dtype.category == 1):
+    if not isinstance(repeats, Tensor):
+        repeats = as_int(repeats, "repeat_interleave", "repeats")
+    elif repeats.numel() == 1 and repeats.dtype.category == 1:
         repeats = int(repeats)
     if output_size is not None:
         length = repeats * input.size(dim) if isinstance(repeats, int) else int(repeats.sum())
