@@ -55,7 +55,7 @@ FUNCTIONS: dict[str, str] = {
     "tenfold.ops.indexing.selection": "index",
     "tenfold.ops.indexing.strided": "strided_set strided_sum",
     "tenfold.ops.indexing.subscripts": "getitem",
-    "tenfold.ops.pointwise.arithmetic": "add_scaled* floored_quotient truncated_quotient",
+    "tenfold.ops.pointwise.arithmetic": "add_scaled* floored_quotient sub_scaled* truncated_quotient",
     "tenfold.ops.pointwise.complex_numbers": "complex imag_part real_part view_as_complex view_as_real",
     "tenfold.ops.pointwise.filling": "copy fill zero",
     "tenfold.ops.random": "normal rand rand_like randint randn randn_like randperm",
