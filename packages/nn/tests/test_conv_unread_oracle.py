@@ -1,4 +1,4 @@
-"""NaN and infinite weights reach the pixels that their windows read, and no others: gradients of images, transposed convolutions."""
+"""NaN and infinite weights reach the pixels that windows read, and no others: gradients of images, transposed convolutions."""
 
 from __future__ import annotations
 

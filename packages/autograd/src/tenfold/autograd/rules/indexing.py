@@ -18,7 +18,7 @@ from tenfold.ops.creation.like import ones_like, zeros_like
 from tenfold.ops.indexing.along import gather, scatter_add, scatter_reduce, scatter_set
 from tenfold.ops.indexing.joining import roll
 from tenfold.ops.indexing.selection import index, index_put
-from tenfold.ops.indexing.strided import strided_set, placed
+from tenfold.ops.indexing.strided import placed, strided_set
 from tenfold.ops.indexing.subscripts import index_put_
 from tenfold.ops.pointwise.several import where
 from tenfold.ops.view.parts import unbind

@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-import numpy as np
-
 from tenfold.dispatch.meta import DataDependent, Meta
 from tenfold.dispatch.operators import composite, primitive
 from tenfold.dispatch.shape_rules import wrap_dim, wrap_dims

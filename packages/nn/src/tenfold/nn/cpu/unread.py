@@ -16,7 +16,7 @@ Array = np.ndarray[Any, Any]
 
 
 def finite(result: Array, weight: Array) -> bool:
-    """Whether no weight has spoilt a pixel: the smaller of the two arrays is looked at, and the weights where it is not finite."""
+    """Whether no weight can have spoilt a pixel: the smaller array is looked at, and the weights where it is not finite."""
     return (result.size < weight.size and _finite(result)) or _finite(weight)
 
 
