@@ -36,6 +36,6 @@ def spread_within(grad: Array, weight: Array, window: Window, groups: int) -> Ar
         for tap, offset in enumerate(window.offsets()):
             met = [window.overlap(axis, o) for axis, o in enumerate(offset)]
             if None not in met:
-                read, pixels = zip(*met)  # type: ignore[arg-type]
+                read, pixels = zip(*met)
                 image[(..., *pixels)] += columns[(slice(None), tap, *read)]
     return out
