@@ -77,3 +77,10 @@ def test_outputs_of_another_dtype_and_dimensions_that_are_not_there():
             getattr(tenfold, f"{name}_copy")(x, *CALLS.get(name, ()), out=tenfold.empty(0, dtype=tenfold.float64))
     with pytest.raises(IndexError, match="Dimension out of range"):
         tenfold.slice_copy(x, -3)
+
+
+def test_view_copy_of_what_does_not_lie_row_by_row():
+    x = tenfold.arange(6.0).view(2, 3).T
+    assert tenfold.view_copy(x, (-1,)).tolist() == [0.0, 3.0, 1.0, 4.0, 2.0, 5.0]
+    assert tenfold.view_copy(x, (6,), out=tenfold.empty(6)).tolist() == [0.0, 3.0, 1.0, 4.0, 2.0, 5.0]
+    assert tenfold.view_copy(x.contiguous(), tenfold.int32).dtype is tenfold.int32

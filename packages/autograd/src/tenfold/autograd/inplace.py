@@ -20,7 +20,7 @@ from tenfold.dispatch.inplace import forbidden
 from tenfold.dispatch.operators import Operator
 from tenfold.dispatch.runtime import STATE
 from tenfold.ops.creation.factories import zeros
-from tenfold.ops.indexing.strided import as_strided_scatter, strided_sum
+from tenfold.ops.indexing.strided import strided_set, strided_sum
 from tenfold.ops.pointwise.complex_numbers import view_as_complex, view_as_real
 from tenfold.ops.pointwise.several import where
 from tenfold.ops.view.shapes import as_strided
@@ -91,7 +91,7 @@ class CopySlices(_Region):
         if wanted[0] is None:
             return None, inside
         if once:
-            block = as_strided_scatter(block, zeros((), dtype=block.dtype, device=g.device), size, steps, offset - first)
+            block = strided_set(block, zeros((), dtype=block.dtype, device=g.device), size, steps, offset - first)
         else:
             region.zero_()
         old = _closed(as_strided(block, shape, strides, start - first), self.pairs[0])

@@ -22,8 +22,14 @@ def _slice(input: Tensor, dim: int = 0, start: int | None = None, end: int | Non
     return input[(*(slice(None),) * wrap_dim(dim, input.dim()), slice(start, end, step))]
 
 
-# Views that have no operator of this name.
-_OTHERS: dict[str, Callable[..., Any]] = {"alias": lambda input: input, "slice": _slice}
+def _view(input: Tensor, size: Any = None, *, dtype: Any = None) -> Any:
+    """A copy of what is taken anyway has any shape, whatever the tensor's strides."""
+    given = size if dtype is None else dtype
+    return input.reshape(given) if isinstance(given, (tuple, list)) else input.view(given)
+
+
+# Views that have no operator of this name, or whose copies are less narrow.
+_OTHERS: dict[str, Callable[..., Any]] = {"alias": lambda input: input, "slice": _slice, "view": _view}
 
 
 def _copying(name: str) -> Callable[..., Any]:

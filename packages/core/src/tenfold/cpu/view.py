@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import lru_cache
+from operator import index
 from typing import Any
 
 import numpy as np
@@ -104,7 +105,7 @@ def _expanded(have: tuple[int, ...], strides: tuple[int, ...], size: tuple[int, 
     lead = len(size) - len(have)
     if lead < 0 or min(size[:lead], default=0) < 0:
         raise ValueError(size)
-    shape, steps = list(size), [0] * lead + list(strides)
+    shape, steps = list(map(index, size)), [0] * lead + list(strides)  # sizes that are equal are one key: also those of NumPy
     for i, n in enumerate(have, lead):
         if shape[i] == -1:
             shape[i] = n

@@ -41,7 +41,7 @@ def dispatch(operator: Operator, args: tuple[Any, ...], kwargs: dict[str, Any]) 
         asked = [v for v in values.values() if hasattr(type(v), "__torch_function__")]
         if _overriding(asked):  # before the body looks at them: their classes see the call, nothing else
             return call_overrides(operator, asked, *as_called(operator, args, kwargs))
-        result = operator.overload_body(**values)
+        result = operator.overload_body(**{name: number(v) if isinstance(v, np.generic) else v for name, v in values.items()})
         if result is not NotImplemented:
             target = None if operator.inplace_of is None else values[operator.params[0].name]
             return result if target is None or result is target else target.copy_(result)
@@ -84,9 +84,16 @@ def dispatch_dunder(operator: Operator, input: Any, other: Any) -> Any:
     return NotImplemented
 
 
+def number(value: Any) -> Any:
+    """A number of NumPy's as Python's; its bool is a float, as in PyTorch."""
+    return float(value) if value.dtype.char in "?g" else value.item()
+
+
 def _with_ndarray(operator: Operator, input: Any, other: Any) -> Any:
     """An operation with a NumPy array has NumPy's result type, in which a 0-d array counts as any other."""
     common = dtypes.from_numpy(np.result_type(input._array.dtype, other.dtype))
+    if operator.name == "div" and common.category < 2:
+        common = dtypes.float64
     other = RUNTIME["wrap"](np.asarray(other, common.numpy), devices.located(devices.CPU))
     return dispatch(operator, (cast(input, common), other), {})
 
@@ -118,8 +125,7 @@ def _check_arguments(operator: Operator, values: dict[str, Any]) -> list[Any]:  
     for position, p in enumerate(operator.params):
         value = values[p.name]
         if isinstance(value, np.generic) and p.role in ("value", "number") and not p.is_data:
-            # NumPy's numbers are Python's, also those that are no subclass of them.
-            values[p.name] = value.item()
+            values[p.name] = number(value)
         if p.role in ("value", "ints", "args"):
             continue
         if hasattr(type(value), "_array") and p.role != "list":

@@ -37,7 +37,12 @@ def run_inplace(operator: Operator, values: dict[str, Any]) -> Any:
     if recording or (STATE.grad_enabled and target._key.level is not None):
         # The tape, perhaps that of a lower level, keeps the old value.
         values[first] = snapshot(target)
-    result = base.fn(**values)
+    try:
+        result = base.fn(**values)
+    except NotImplementedError:  # what the target cannot hold is said before what is not computed
+        if base.promote == "common":
+            _refuse_cast(operator.name, promotion.of_values([*values.values()][:2]), target.dtype)
+        raise
     if repeated:
         result = _agreed(target, values[first], result, bool(values.get("accumulate")))
     return write_back(operator.name, target, result, any(result is v for v in values.values()))
@@ -211,11 +216,7 @@ def write_back(name: str, target: Any, result: Any, shared: bool = False) -> Any
                 f"{list(result._array.shape)}"
             )
     if result.dtype is not target.dtype:
-        if not promotion.can_cast(result.dtype, target.dtype):
-            raise RuntimeError(
-                f"{name}: result type {type_name(result.dtype)} can't be cast to the desired output type "
-                f"{type_name(target.dtype)}"
-            )
+        _refuse_cast(name, result.dtype, target.dtype)
         result = result.to(target.dtype)
     if target._key.level is not None or result._key.level is not None:
         _write_through(name, target, result)
@@ -233,6 +234,11 @@ def _write_through(name: str, target: Any, result: Any) -> None:
     """Inside a transform, tensors are wrappers of values: write into the value of the target, so that its views see it."""
     key = max((t._key for t in (target, result) if t._key.level is not None), key=lambda key: key.level)
     key.transform.write(name, target, result)
+
+
+def _refuse_cast(name: str, found: Any, held: Any) -> None:
+    if not promotion.can_cast(found, held):
+        raise RuntimeError(f"{name}: result type {type_name(found)} can't be cast to the desired output type {type_name(held)}")
 
 
 def _broadcasts_to(shape: tuple[int, ...], target: tuple[int, ...]) -> bool:

@@ -7,7 +7,6 @@ BOTH: dict[str, str] = {
     "tenfold.ops.indexing.along": "gather index_add* index_copy* index_select scatter* scatter_add* scatter_reduce* take",
     "tenfold.ops.indexing.joining": "flip repeat repeat_interleave roll tile tril* triu*",
     "tenfold.ops.indexing.selection": "index_put* masked_select nonzero",
-    "tenfold.ops.indexing.strided": "as_strided_scatter",
     "tenfold.ops.matmul": "addmm* addmv* baddbmm* bmm dot ger matmul mm mv outer spmm vdot",
     "tenfold.ops.pointwise.arithmetic": (
         "add* addcdiv* addcmul* div* divide* floor_divide* fmod* mul* multiply* neg* negative* positive remainder* rsub sub* "
@@ -54,9 +53,9 @@ FUNCTIONS: dict[str, str] = {
     "tenfold.ops.indexing.along": "scatter_set*",
     "tenfold.ops.indexing.joining": "cat concat concatenate repeat_places stack",
     "tenfold.ops.indexing.selection": "index",
-    "tenfold.ops.indexing.strided": "strided_sum",
+    "tenfold.ops.indexing.strided": "strided_set strided_sum",
     "tenfold.ops.indexing.subscripts": "getitem",
-    "tenfold.ops.pointwise.arithmetic": "add_scaled* floored_quotient truncated_quotient",
+    "tenfold.ops.pointwise.arithmetic": "add_scaled* floored_quotient sub_scaled* truncated_quotient",
     "tenfold.ops.pointwise.complex_numbers": "complex imag_part real_part view_as_complex view_as_real",
     "tenfold.ops.pointwise.filling": "copy fill zero",
     "tenfold.ops.random": "normal rand rand_like randint randn randn_like randperm",
@@ -84,13 +83,14 @@ METHODS: dict[str, str] = {
 SIBLINGS_BOTH: dict[str, str] = {
     "tenfold-nn": "renorm_",
     "tenfold-scientific": (
-        "addbmm* addr* argwhere cauchy_ cholesky cholesky_inverse cholesky_solve combinations corrcoef cov cross cummax cummin "
-        "det diag diag_embed diagflat diagonal_scatter diff digamma* dist dsplit eig fill_diagonal_ fliplr flipud float_power* "
-        "frexp geometric_ geqrf hash_tensor histc histogram hsplit i0* igamma* igammac* index_fill* index_reduce* inner inverse "
-        "isreal istft kron ldexp* lgamma* log_normal_ logcumsumexp logdet lstsq lu lu_solve masked_scatter* matrix_exp "
-        "matrix_power median mode msort mvlgamma* nanmean nanmedian nanquantile nansum narrow_copy nonzero_static orgqr ormqr "
-        "pinverse polygamma* put* qr quantile rot90 select_scatter slice_scatter slogdet solve stft svd symeig take_along_dim "
-        "tensor_split trace triangular_solve unique_consecutive unsafe_chunk unsafe_split unsafe_split_with_sizes vsplit"
+        "addbmm* addr* argwhere as_strided_scatter cauchy_ cholesky cholesky_inverse cholesky_solve combinations corrcoef cov "
+        "cross cummax cummin det diag diag_embed diagflat diagonal_scatter diff digamma* dist dsplit eig fill_diagonal_ fliplr "
+        "flipud float_power* frexp geometric_ geqrf hash_tensor histc histogram hsplit i0* igamma* igammac* index_fill* "
+        "index_reduce* inner inverse isreal istft kron ldexp* lgamma* log_normal_ logcumsumexp logdet lstsq lu lu_solve "
+        "masked_scatter* matrix_exp matrix_power median mode msort mvlgamma* nanmean nanmedian nanquantile nansum narrow_copy "
+        "nonzero_static orgqr ormqr pinverse polygamma* put* qr quantile rot90 select_scatter slice_scatter slogdet solve stft "
+        "svd symeig take_along_dim tensor_split trace triangular_solve unique_consecutive unsafe_chunk unsafe_split "
+        "unsafe_split_with_sizes vsplit"
     ),
 }
 SIBLINGS_FUNCTIONS: dict[str, str] = {

@@ -16,7 +16,7 @@ from tenfold.types.memory_format import propagated_order, steps_of
 
 # How a new result lies in memory: the function that sees to it.
 _COPIES = ("clone", "to_dtype")
-BY_ROWS = ("softmax", "log_softmax", "logsigmoid")
+BY_ROWS = ("softmax", "log_softmax", "logsigmoid", "masked_fill")
 
 
 def layout_of(operator: Operator) -> str:

@@ -149,6 +149,6 @@ class Conversions(TensorMethods):
         return int(self.item())
 
     def __contains__(self: Any, element: Any) -> bool:
-        if not (hasattr(element, "_array") or isinstance(element, (int, float, complex))):
+        if not (hasattr(element, "_array") or isinstance(element, (int, float, complex, np.number))):
             raise RuntimeError(f"Tensor.__contains__ only supports Tensor or scalar, but you passed in a {type(element)}.")
         return bool((self == element).any())

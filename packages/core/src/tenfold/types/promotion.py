@@ -56,7 +56,7 @@ def _promote_integers(a: dtype, b: dtype) -> dtype:
 
 def number_dtype(number: Any) -> dtype:
     """The weak type of a Python number: its category's default."""
-    if isinstance(number, (bool, np.bool_)):
+    if isinstance(number, bool):
         return dtypes.bool_
     if isinstance(number, (int, np.integer)):
         return dtypes.int64

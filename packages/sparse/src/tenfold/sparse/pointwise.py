@@ -96,7 +96,7 @@ def _refuse_broadcast(name: str, dense: Any, other: SparseTensor) -> None:
         )
 
 
-@knows("add_scaled")
+@knows("add_scaled", "sub_scaled")
 def add_scaled(input: Any, other: Any, alpha: Any) -> Any:
     """Sum with a multiple: what `add_(other, alpha=)` of a dense tensor runs."""
     return add(input, other, alpha=alpha)

@@ -53,8 +53,8 @@ def strided_sum(batch: Batch) -> Result:
     return batch.call(input=batch.front("input"), **changed), 0
 
 
-@batching(op.as_strided_scatter)
-def as_strided_scatter(batch: Batch) -> Result:
+@batching(op.strided_set)
+def strided_set(batch: Batch) -> Result:
     size = (batch.size, *batch.values["size"])
     stride = (_count(batch.shape("input")), *batch.values["stride"])
     src = expand(padded(batch.front("src"), len(size) - 1), size)
@@ -145,5 +145,5 @@ def _region(batch: Batch) -> int | None:
 
 
 jvp_by_name(
-    "getitem gather index index_put scatter_set scatter_add cat stack tril triu flip roll strided_sum as_strided_scatter", LINEAR
+    "getitem gather index index_put scatter_set scatter_add cat stack tril triu flip roll strided_sum strided_set", LINEAR
 )

@@ -18,7 +18,7 @@ from tenfold.ops.creation.like import ones_like, zeros_like
 from tenfold.ops.indexing.along import gather, scatter_add, scatter_reduce, scatter_set
 from tenfold.ops.indexing.joining import roll
 from tenfold.ops.indexing.selection import index, index_put
-from tenfold.ops.indexing.strided import as_strided_scatter, placed
+from tenfold.ops.indexing.strided import placed, strided_set
 from tenfold.ops.indexing.subscripts import index_put_
 from tenfold.ops.pointwise.several import where
 from tenfold.ops.view.parts import unbind
@@ -90,8 +90,8 @@ gradient(
     input=lambda g, size, stride, storage_offset: as_strided(_dense(g), size, stride, _start(g, storage_offset)),
 )
 gradient(
-    op.as_strided_scatter,
-    input=lambda g, size, stride, storage_offset: as_strided_scatter(g, _zero(g), size, stride, storage_offset),
+    op.strided_set,
+    input=lambda g, size, stride, storage_offset: strided_set(g, _zero(g), size, stride, storage_offset),
     src=lambda g, size, stride, storage_offset: as_strided(_dense(g), size, stride, _start(g, storage_offset or 0)),
 )
 

@@ -27,7 +27,8 @@ def zero(g: Any) -> Any:
 # Arithmetic
 
 gradient(op.add, input=lambda g: g, other=lambda g: g)
-gradient(op.add_scaled, node="AddBackward0", input=lambda g: g, other=lambda g, alpha: g * alpha.conjugate())
+for _scaled, _node in ((op.add_scaled, "AddBackward0"), (op.sub_scaled, "SubBackward0")):
+    gradient(_scaled, node=_node, input=lambda g: g, other=lambda g, alpha: g * alpha.conjugate())
 gradient(op.sub, input=lambda g: g, other=lambda g: -g)
 gradient(op.rsub, node="RsubBackward1", input=lambda g: -g, other=lambda g: g)
 gradient(

@@ -177,6 +177,7 @@ def clamp(input: Any, min: Any, max: Any, out: Any = None) -> Any:
     return run("clamp", input, min, max, out=out)
 
 
+@kernel(op.sub_scaled, device="cuda", into=True)
 @kernel(op.add_scaled, device="cuda", into=True)
 def add_scaled(input: Any, other: Any, alpha: Any, out: Any = None) -> Any:
     if input.dtype.kind not in "fV" or type(alpha) not in (int, float):

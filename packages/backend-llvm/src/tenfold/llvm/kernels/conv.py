@@ -25,6 +25,7 @@ from tenfold.llvm.large_calls import affine, dot
 from tenfold.llvm.planes import Window
 from tenfold.llvm.programs import suitable
 from tenfold.llvm.storage import BFLOAT16, BY_DTYPE
+from tenfold.llvm.unread import heeding
 from tenfold.llvm.weight_gradients import weight_gradient
 from tenfold.settings.threads import get_num_threads
 
@@ -298,8 +299,8 @@ def _unit_for_weight(
 
 
 for _name, _unit, _serve in (
-    ("convolution", _unit_forward, _forward),
-    ("convolution_input_grad", _unit_for_input, _for_input),
+    ("convolution", heeding(_unit_forward, True), heeding(_forward, True)),
+    ("convolution_input_grad", heeding(_unit_for_input, False), heeding(_for_input, False)),
     ("convolution_weight_grad", _unit_for_weight, _for_weight),
 ):
     chosen(_name, _serve, 9, NOTE, halves=1, unit=_unit)

@@ -34,10 +34,10 @@ def _update(stored: Stored, arrays: int, results: list[Expr], numbers: int) -> R
 
 
 def _adam(stored: Stored, decay_of: str) -> Rows:
-    """Arrays p, m, v, g; the operations in the order of `Adam.update`, a product and a sum rounded once."""
+    """Arrays p, m, v, g; the operations in the order of PyTorch's step of one tensor, a product and a sum rounded once."""
     type = stored.computed
     p, m, v, g = (load(i, type) for i in range(4))
-    sign, decay, new_share, beta2, new_square, eps, step = _numbers(7, type)
+    sign, decay, new_share, beta2, new_square, eps, step, unbias = _numbers(8, type)
     g = g * sign
     if decay_of == "parameter":
         p = p * decay
@@ -45,7 +45,7 @@ def _adam(stored: Stored, decay_of: str) -> Rows:
         g = fma(p, decay, g)
     m = fma(g - m, new_share, m)
     v = fma(g * new_square, g, v * beta2)
-    return _update(stored, 4, [p + m / (sqrt(v) + eps) * step, m, v], 7)
+    return _update(stored, 4, [p + m * step / (sqrt(v) / unbias + eps), m, v], 8)
 
 
 def _sgd(stored: Stored, momentum: bool, nesterov: bool, decays: bool) -> Rows:
@@ -217,7 +217,7 @@ def adam(params: list[Any], grads: list[Any], states: list[Any], group: Any) -> 
             rule(param, -grad if options.maximize else grad, states[mine[number]], options)
 
         unbias = (1 - beta2**t) ** 0.5
-        numbers = (decay, 1 - beta1, beta2, 1 - beta2, options.eps * unbias, -lr * unbias / (1 - beta1**t))
+        numbers = (decay, 1 - beta1, beta2, 1 - beta2, options.eps, -lr / (1 - beta1**t), unbias)
         plain = (-1.0 if options.maximize else 1.0, *map(float, numbers))
         _updated([rows[k] for k in mine], plain, beneath, ADAM, decay_of)
 

@@ -136,7 +136,8 @@ elementwise("masked_fill", lambda x, mask, value: select(mask, value, x), "xmn",
 elementwise("addcdiv", lambda x, a, b, value: x + a * value / b, "xxxn", exact=True, highest=FACTORS)
 # A product and a sum are rounded once, as PyTorch rounds them; NumPy beneath does so twice.
 elementwise("addcmul", lambda x, a, b, value: fma(a * value, b, x), "xxxn", highest=FACTORS)
-elementwise("add_scaled", lambda x, y, alpha: fma(y, alpha, x), "xyr", highest=LARGEST)
+for _name in ("add_scaled", "sub_scaled"):
+    elementwise(_name, lambda x, y, alpha: fma(y, alpha, x), "xyr", highest=LARGEST)
 
 
 def _lerp(x: Expr, end: Expr, weight: Expr) -> Expr:

@@ -255,6 +255,7 @@ def lerp(input: Any, end: Any, weight: Any, out: Any = None) -> Any:
     return result if out is None else np.positive(result, out)
 
 
+@kernel(op.sub_scaled, device="cpu", into=True)
 @kernel(op.add_scaled, device="cpu", into=True)
 @quiet
 def add_scaled(input: Any, other: Any, alpha: Any, out: Any = None) -> Any:

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from tenfold.dispatch import devices
+from tenfold.dispatch.full import number
 from tenfold.dispatch.operators import Data, composite
 from tenfold.dispatch.services import SERVICES
 from tenfold.ops.creation._data import on_gpu, to_array, too_large
@@ -341,7 +342,7 @@ def full(
     if layout is not None and layout is not strided:
         raise _not_in_layout("full")
     if isinstance(fill_value, np.generic):
-        fill_value = fill_value.item()
+        fill_value = number(fill_value)
     if dtype is None:  # pairs of half precision are made only where they are asked for
         dtype = complex64 if number_dtype(fill_value) is complex32 else number_dtype(fill_value)
     require_value(fill_value, dtype)

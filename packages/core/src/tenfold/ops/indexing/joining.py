@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-import numpy as np
-
 from tenfold.dispatch.meta import DataDependent, Meta
 from tenfold.dispatch.operators import composite, primitive
 from tenfold.dispatch.shape_rules import wrap_dim, wrap_dims
@@ -239,7 +237,9 @@ def repeat_interleave(input: Tensor, repeats: Any = None, dim: int | None = None
     dim = wrap_dim(dim, input.dim(), "repeat_interleave")
     if isinstance(repeats, Tensor) and repeats.dim() > 1:
         raise RuntimeError("repeat_interleave: repeats must be 0-dim or 1-dim tensor")
-    if isinstance(repeats, np.integer) or (isinstance(repeats, Tensor) and repeats.numel() == 1 and repeats.dtype.category == 1):
+    if not isinstance(repeats, Tensor):
+        repeats = as_int(repeats, "repeat_interleave", "repeats")
+    elif repeats.numel() == 1 and repeats.dtype.category == 1:
         repeats = int(repeats)
     if output_size is not None:
         length = repeats * input.size(dim) if isinstance(repeats, int) else int(repeats.sum())

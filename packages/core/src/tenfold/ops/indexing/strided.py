@@ -31,22 +31,17 @@ def placed(g: Tensor, shape: Any, rule: Any, *arguments: Any) -> Tensor:
     return strided_sum(g, tuple(shape), geometry.shape, geometry.strides, geometry.offset)
 
 
-@primitive("indexing")
-def as_strided_scatter(input: Tensor, src: Tensor, size: Any, stride: Any, storage_offset: int | None = None) -> Tensor:
+@primitive("indexing", method=None)
+def strided_set(input: Tensor, src: Tensor, size: Any, stride: Any, storage_offset: int | None = None) -> Tensor:
     """A copy of `input` in row-major order whose region (size, stride, offset) holds `src`.
 
     >>> import tenfold
-    >>> tenfold.zeros(4).as_strided_scatter(tenfold.ones(2), (2,), (2,), 1)
+    >>> tenfold.op.strided_set(tenfold.zeros(4), tenfold.ones(2), (2,), (2,), 1)
     tensor([0., 1., 0., 1.])
     """
 
 
-@as_strided_scatter.rule
+@strided_set.rule
 def _(input: Any, src: Any, size: Any, stride: Any, storage_offset: int | None) -> Meta:
-    if tuple(src.shape) != tuple(size) and len(src.shape):
-        raise RuntimeError(
-            f"as_strided_scatter: expected src to have a size equal to the slice of self. src size = {list(src.shape)}, "
-            f"slice size = {list(size)}"
-        )
     refuse_negative(stride)
     return Meta(input.shape, input.dtype)

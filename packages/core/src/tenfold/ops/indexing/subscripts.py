@@ -196,12 +196,8 @@ def _item(item: Any, input: Tensor) -> Any:
 
 
 def _listed(item: Any, input: Tensor) -> Tensor:
-    if isinstance(item, np.ndarray):
-        if item.ndim == 0 and item.dtype.kind in "biu":
-            item = item.astype(np.int64) if item.dtype.kind != "b" else item
-        return tensor(item, device=input.device)
-    made = tensor(list(item), device=input.device)
-    return made if made.numel() else made.to(dtypes.int64)
+    made = tensor(item if isinstance(item, np.ndarray) else list(item), device=input.device)
+    return made if made.dtype.name in ("bool", "uint8") else made.to(dtypes.int64)
 
 
 def _places(values: list[int], input: Tensor) -> Tensor:

@@ -122,9 +122,20 @@ def sub(input: Tensor, other: Tensor | Number, *, alpha: Any = 1) -> Tensor:
 
 @sub.lower(alpha=1)
 def _(input: Tensor, other: Any, alpha: Any) -> Tensor:
-    if _of_floats(input, other, alpha, "sub") and not (input.requires_grad or other.requires_grad):  # the node's name tells which
-        return add_scaled(input, other, -alpha)
+    if _of_floats(input, other, alpha, "sub"):
+        return _subtracted(input, other, -alpha)
     return _with_multiple(sub, input, other, alpha)
+
+
+@composite("pointwise", name="sub_scaled", method=None, inplace=True, promote="common")
+def _subtracted(input: Tensor, other: Tensor, alpha: Any) -> Tensor:
+    """`add_scaled` under the name that a difference has in the graph.
+
+    >>> import tenfold
+    >>> tenfold.op.sub_scaled(tenfold.tensor([1.0]), tenfold.tensor([2.0]), 0.5)
+    tensor([2.])
+    """
+    return add_scaled(input, other, alpha)
 
 
 def _subtract_scaled(input: Tensor, other: Any, alpha: Any) -> Tensor:
@@ -245,15 +256,11 @@ def rsub(input: Tensor, other: Tensor | Number, *, alpha: Any = 1) -> Tensor:
     tensor([2.])
     """
     _refuse_bools(input, other)
-    return add(mul(input, -alpha), other)
+    return sub(other, input, alpha=alpha)
 
 
 rsub.overload(_refuse_bools)
-
-
-@rsub.lower(alpha=1)
-def _(input: Tensor, other: Any, alpha: Any) -> Tensor:
-    return add(mul(input, -factor(alpha, _check_alpha(input, other, alpha, "rsub"))), other)
+rsub.lower(alpha=1)(rsub.op.body)
 
 
 @primitive("pointwise", **_REAL)

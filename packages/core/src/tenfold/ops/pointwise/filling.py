@@ -104,9 +104,9 @@ def masked_fill(input: Tensor, mask: Tensor, value: Tensor | Number) -> Tensor:
             raise RuntimeError(
                 f"masked_fill_ only supports a 0-dimensional value tensor, but got tensor with {value.dim()} dimension(s)."
             )
-        return input.where(~mask, only_value(value, input))
+        return input.where(~mask, only_value(value, input)).contiguous()
     require_value(value, input.dtype)
     if isinstance(value, complex) and input.dtype.category in (1, 2):
         value = value.real
     kind: Any = (bool, int, float, complex)[input.dtype.category]
-    return input.where(~mask, kind(value))
+    return input.where(~mask, kind(value)).contiguous()

@@ -16,7 +16,7 @@ BINARY_NAMES = (
 ).split()
 _NO_INPLACE = ("logaddexp", "logaddexp2", "maximum", "minimum", "fmax", "fmin")
 INPLACE_BINARY_NAMES = [name + "_" for name in BINARY_NAMES if name not in _NO_INPLACE]
-_BESIDES = "add_scaled rsub logical_and logical_or logical_xor"
+_BESIDES = "add_scaled sub_scaled rsub logical_and logical_or logical_xor"
 
 
 def _part(x: Any, like: Any) -> Any:

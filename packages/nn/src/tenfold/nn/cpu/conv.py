@@ -18,6 +18,7 @@ from numpy.lib.stride_tricks import as_strided
 from tenfold.cpu.blocks import row_blocks
 from tenfold.dispatch.kernels import kernel
 from tenfold.nn.cpu.array_kernel import array_kernel
+from tenfold.nn.cpu.unread import finite, spread_within
 from tenfold.nn.ops.conv import convolution as ops
 from tenfold.nn.window import Sizes, Window, window_over
 
@@ -128,8 +129,13 @@ def _transposed_window(
 
 
 def _correlate(x: Array, weight: Array, bias: Array | None, window: Window, groups: int) -> Array:
-    N, C = x.shape[:2]
-    out = np.empty((N, weight.shape[0], *window.outputs), x.dtype)
+    out = np.empty((len(x), weight.shape[0], *window.outputs), x.dtype)
+    _correlate_into(out, x, weight, bias, window, groups)
+    return out
+
+
+def _correlate_into(out: Array, x: Array, weight: Array, bias: Array | None, window: Window, groups: int) -> None:
+    C = x.shape[1]
     if out.size == 0 or x.size == 0 or weight.size == 0:
         out[...] = 0 if bias is None else _per_channel(bias, out.ndim)
     elif _is_pointwise(window):
@@ -140,7 +146,6 @@ def _correlate(x: Array, weight: Array, bias: Array | None, window: Window, grou
         _merged(x, weight, bias, window, groups, out)
     else:
         _by_plane(x, weight, bias, window, groups, out)
-    return out
 
 
 def _per_channel(bias: Array, ndim: int) -> Array:
@@ -328,14 +333,19 @@ def _spread(grad: Array, weight: Array, window: Window, groups: int) -> Array:
     out = np.zeros((len(grad), C, *window.inputs), grad.dtype)
     if out.size == 0 or grad.size == 0:
         return out
+    _spread_into(out, grad, weight, window, groups)
+    return out if _is_pointwise(window) or finite(out, weight) else spread_within(grad, weight, window, groups)
+
+
+def _spread_into(out: Array, grad: Array, weight: Array, window: Window, groups: int) -> None:
     if all(s == 1 for s in window.stride):
         flipped = _flipped(weight, groups)
         padding = tuple(d * (k - 1) - p for k, d, p in zip(window.kernel, window.dilation, window.padding, strict=True))
         back = window_over(window.outputs, window.kernel, window.stride, padding, window.dilation)
         if min(padding) >= 0 and back.outputs == window.inputs:
-            return _correlate(grad, flipped, None, back, groups)
+            _correlate_into(out, grad, flipped, None, back, groups)
+            return
     _spread_by_tap(grad, weight, window, groups, out)
-    return out
 
 
 def _flipped(weight: Array, groups: int) -> Array:

@@ -7,17 +7,14 @@ from typing import Any
 
 import numpy as np
 
-from tenfold.dispatch.meta import Meta
 from tenfold.dispatch.operators import composite, op
 from tenfold.dispatch.overrides import handle_torch_function, has_torch_function
 from tenfold.dispatch.shape_rules import wrap_dim
 from tenfold.dispatch.spellings import as_dims
 from tenfold.ops.creation.factories import checked_size
 from tenfold.ops.indexing.joining import cat, flip
-from tenfold.ops.indexing.strided import as_strided_scatter
-from tenfold.ops.indexing.subscripts import getitem
 from tenfold.ops.view.forms import tensors_of
-from tenfold.ops.view.shapes import diagonal, of_a_copy, reshape, select, transpose, unsqueeze
+from tenfold.ops.view.shapes import of_a_copy, reshape, transpose, unsqueeze
 from tenfold.scientific.ops.diagonals import diag_embed
 from tenfold.tensor.tensor import Tensor
 from tenfold.types.dtypes import type_name
@@ -281,58 +278,6 @@ def rot90(input: Tensor, k: int = 1, dims: Any = (0, 1)) -> Tensor:
     if turns == 1:
         return of_a_copy(transpose(flip(input, (b,)), a, b))
     return flip(transpose(input, a, b), (b,))
-
-
-def _replaced(input: Tensor, src: Tensor, name: str, rule: Any, *arguments: Any) -> Tensor:
-    geometry = rule(Meta(input.shape, "u1"), *arguments)
-    if tuple(src.shape) != geometry.shape:
-        raise RuntimeError(
-            f"{name}: expected src to have a size equal to the slice of self. src size = {list(src.shape)}, "
-            f"slice size = {list(geometry.shape)}"
-        )
-    if src.dtype is not input.dtype:
-        src = src.to(input.dtype)
-    if not src.numel():
-        return input.clone(memory_format=contiguous_format)
-    return as_strided_scatter(input, src, geometry.shape, geometry.strides, geometry.offset)
-
-
-@composite("arrangements")
-def select_scatter(input: Tensor, src: Tensor, dim: int, index: int) -> Tensor:
-    """A copy with the slice at one index of a dimension replaced.
-
-    >>> import tenfold
-    >>> tenfold.zeros(2, 2).select_scatter(tenfold.ones(2), 0, 1)
-    tensor([[0., 0.],
-            [1., 1.]])
-    """
-    return _replaced(input, src, "select_scatter", select.op.shape_rule, dim, index)
-
-
-@composite("arrangements", out="same")
-def slice_scatter(
-    input: Tensor, src: Tensor, dim: int = 0, start: int | None = None, end: int | None = None, step: int = 1
-) -> Tensor:
-    """A copy with a slice of a dimension replaced.
-
-    >>> import tenfold
-    >>> tenfold.zeros(3).slice_scatter(tenfold.ones(2), start=1)
-    tensor([0., 1., 1.])
-    """
-    lead = (slice(None),) * wrap_dim(dim, input.dim(), "slice_scatter")
-    return _replaced(input, src, "slice_scatter", getitem.op.shape_rule, (*lead, slice(start, end, step)))
-
-
-@composite("arrangements")
-def diagonal_scatter(input: Tensor, src: Tensor, offset: int = 0, dim1: int = 0, dim2: int = 1) -> Tensor:
-    """A copy with a diagonal replaced.
-
-    >>> import tenfold
-    >>> tenfold.zeros(2, 2).diagonal_scatter(tenfold.ones(2))
-    tensor([[1., 0.],
-            [0., 1.]])
-    """
-    return _replaced(input, src, "diagonal_scatter", diagonal.op.shape_rule, offset, dim1, dim2)
 
 
 @composite("arrangements")

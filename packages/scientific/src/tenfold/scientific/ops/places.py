@@ -15,7 +15,7 @@ from tenfold.ops.indexing.selection import index_put, nonzero
 from tenfold.ops.indexing.subscripts import at_dim, getitem
 from tenfold.ops.pointwise.filling import masked_fill
 from tenfold.ops.pointwise.several import where
-from tenfold.ops.view.shapes import diagonal, expand, of_a_copy, reshape, view
+from tenfold.ops.view.shapes import diagonal, expand, of_a_copy, permute, reshape, view
 from tenfold.settings.determinism import alert_not_deterministic
 from tenfold.settings.warnings import warn_once
 from tenfold.tensor.tensor import Tensor
@@ -151,7 +151,11 @@ def put(input: Tensor, index: Tensor, source: Tensor, accumulate: bool = False) 
     tensor([0., 0., 5.])
     """
     flat = _put(index_put, reshape(input, (-1,)), index, source, accumulate)
-    return of_a_copy(view(flat, tuple(input.shape)))
+    made = view(flat, tuple(input.shape))
+    order = sorted(range(input.dim()), key=lambda d: -input.stride(d))
+    if order != list(range(input.dim())):  # in the order of memory of a copy
+        made = permute(permute(made, order).contiguous(), [order.index(d) for d in range(input.dim())])
+    return of_a_copy(made)
 
 
 def _put(put: Any, input: Tensor, index: Tensor, source: Tensor, accumulate: bool) -> Tensor:
@@ -247,7 +251,7 @@ def masked_scatter(input: Tensor, mask: Tensor, source: Tensor) -> Tensor:
     tensor([5., 0., 6.])
     """
     shape = tuple(broadcast_shapes("masked_scatter", [input.shape, mask.shape])) or (1,)
-    written = _written_under(index_put, expand(input, shape), mask, source)
+    written = _written_under(index_put, expand(input, shape).contiguous(), mask, source)
     return written if input.dim() or shape != (1,) else reshape(written, ())
 
 

@@ -23,7 +23,7 @@ DTYPES = (tenfold.float32, tenfold.float64)
 SAMPLES = 8  # of each dtype, whose tensors get special values here and there
 SHARE = 0.3
 # A kernel may round a product and a sum at once: no product overflows here, which beside an infinity would leave one or nan.
-ROUNDED_ONCE = {"addcmul", "add_scaled"}
+ROUNDED_ONCE = {"addcmul", "add_scaled", "sub_scaled"}
 
 
 def special_values(dtype: Any, operator: str = "") -> list[float]:

@@ -89,6 +89,7 @@ def as_complex(input: Array) -> Array:
 REFERENCES |= {
     "rsub": lambda input, other, alpha=1: other - alpha * input if alpha != 1 else other - input,
     "add_scaled": lambda input, other, alpha: input + alpha * other,
+    "sub_scaled": lambda input, other, alpha: input + alpha * other,
     "float_power": np.float_power,
     "ldexp": lambda input, other: input * np.power(2.0, other),
     "div": div,

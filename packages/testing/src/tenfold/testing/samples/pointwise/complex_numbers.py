@@ -99,10 +99,12 @@ error_samples("fill_diagonal")(lambda make: [ErrorSample(make(2), 1, error=Runti
 error_samples("zero")(no_tensor)
 
 
+@samples("sub_scaled")
 @samples("add_scaled")
 def _add_scaled(make: Make) -> Iterator[Sample]:
     for note, a, b in binary_pairs(make, ANY, ANY):
         yield Sample(a, b, 2, note=note)
 
 
-error_samples("add_scaled")(lambda make: [ErrorSample(make(2), make(3), 2, error=RuntimeError, match="must match the size")])
+for _name in ("add_scaled", "sub_scaled"):
+    error_samples(_name)(lambda make: [ErrorSample(make(2), make(3), 2, error=RuntimeError, match="must match the size")])
