@@ -29,8 +29,8 @@ _NUMPY = {
 }  # their places in NumPy's table, which do not change
 _NUMBERS = ("draw_words", "to_units32", "to_units64", "to_normals32", "to_normals64")  # loops that the others call
 _FILES = (
-    "memory.ll", "calls.ll", "dense.ll", "rows.ll", "products.ll", "plans.ll", "joining.ll", "losses.ll", "later.ll", "units.ll",
-    "random.ll",
+    "memory.ll", "calls.ll", "spreading.ll", "dense.ll", "rows.ll", "products.ll", "plans.ll", "joining.ll", "losses.ll",
+    "later.ll", "units.ll", "random.ll",
 )  # fmt: skip
 _PATHS = (
     "paths.ll", "norms.ll", "affine.ll", "recording.ll", "factories.ll", "updates.ll", "writing.ll", "filling.ll",
