@@ -64,7 +64,9 @@ def often(call: Any) -> Any:
 def _compiled():
     """All loops in use before the shapes are gone through."""
     with np.errstate(all="ignore"):
-        wide = [tenfold.from_numpy(RNG.standard_normal(s).astype(t)) for t in ("f4", "f8") for s in ((100, 90), (100, 1), (90,), ())]
+        wide = [
+            tenfold.from_numpy(RNG.standard_normal(s).astype(t)) for t in ("f4", "f8") for s in ((100, 90), (100, 1), (90,), ())
+        ]
         for (a, b), name in itertools.product(itertools.product(wide, wide), BINARY):
             if a.dtype is b.dtype:
                 getattr(tenfold, name)(a, b)

@@ -284,7 +284,9 @@ def grad(
     (tensor([6.]),)
     """
     outs, ins = _as_tuple(outputs), _as_tuple(inputs)
-    if (RUNTIME["ACTIVE"] or {*map(type, outs), *map(type, ins)} != {Tensor}) and has_torch_function(asked := _asked(*outs, *ins)):
+    if (RUNTIME["ACTIVE"] or {*map(type, outs), *map(type, ins)} != {Tensor}) and has_torch_function(
+        asked := _asked(*outs, *ins)
+    ):
         options = {"only_inputs": only_inputs, "allow_unused": allow_unused, "is_grads_batched": is_grads_batched}
         graph = {"retain_graph": retain_graph, "create_graph": create_graph, "materialize_grads": materialize_grads}
         return handle_torch_function(grad, asked, outs, ins, grad_outputs=grad_outputs, **graph, **options)  # type: ignore[no-any-return]

@@ -34,8 +34,8 @@ _FILES = (
 )  # fmt: skip
 _PATHS = (
     "paths.ll", "norms.ll", "affine.ll", "recording.ll", "factories.ll", "updates.ll", "writing.ll", "filling.ll",
-    "mixing.ll", "multiples.ll", "conversions.ll", "geometry.ll", "selecting.ll", "views.ll", "sharing.ll", "quick.ll", "walk.ll",
-    "later_paths.ll",
+    "mixing.ll", "multiples.ll", "forms.ll", "conversions.ll", "geometry.ll", "selecting.ll", "views.ll", "sharing.ll",
+    "quick.ll", "walk.ll", "later_paths.ll",
 )  # fmt: skip
 _PAUSE = {"x86_64": "llvm.x86.sse2.pause()", "aarch64": "llvm.aarch64.hint(i32)"}
 # Linux's system calls and the instruction for a pause, for each processor.

@@ -230,16 +230,24 @@ float:
 whole:
   %Int = load ptr, ptr @g_int
   %is_int = icmp eq ptr %type, %Int
-  br i1 %is_int, label %digits, label %no
-digits:  ; of one, which a float has exactly
-  %head = call i64 @word(ptr %a, i64 2)
-  %short = icmp ult i64 %head, 16
-  br i1 %short, label %int, label %no
+  br i1 %is_int, label %int, label %no
 int:
   %d = call double @PyLong_AsDouble(ptr %a)
-  br label %store_number
+  %d_size = call double @llvm.fabs.f64(double %d)
+  %exact = fcmp ole double %d_size, 9007199254740992.0
+  br i1 %exact, label %perhaps_error, label %no
+perhaps_error:
+  %minus = fcmp oeq double %d, -1.0
+  br i1 %minus, label %error, label %store_number
+error:
+  %e = call ptr @PyErr_Occurred()
+  %fine = icmp eq ptr %e, null
+  br i1 %fine, label %store_number, label %clear
+clear:
+  call void @PyErr_Clear()
+  br label %no
 store_number:
-  %x = phi double [%f, %float], [%d, %int]
+  %x = phi double [%f, %float], [%d, %perhaps_error], [%d, %error]
   %x_slot = getelementptr double, ptr %numbers, i64 %count
   store double %x, ptr %x_slot
   br label %next
