@@ -3,8 +3,8 @@
 A walk is `walk(roots, keep_graph, captures)`. It is asked for whole passes that nobody watches: all leaves get their gradients,
 or (with captures, whose keys are nodes) the gradients that arrive at those nodes become its values and no leaf gets any; no graph
 of the pass is made, no layer is entered, no anomaly is looked for. It does what `engine._walk` does, in its order, and returns
-True; or it returns anything else and has changed nothing, and the engine walks. It takes the root's gradient out of `roots`, so that
-the list does not count as somebody who holds it. Here is what it may leave to Python: node by node, term by term.
+True; or it returns anything else and has changed nothing, and the engine walks. It takes the root's gradient out of `roots`, so
+that the list does not count as somebody who holds it. Here is what it may leave to Python: node by node, term by term.
 """
 
 from __future__ import annotations

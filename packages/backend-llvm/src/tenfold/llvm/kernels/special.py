@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tenfold.llvm import maths, trigonometry
+from tenfold.llvm import maths, recurrences, trigonometry
 from tenfold.llvm.expressions import Expr, constant, equal, is_nan, select
 from tenfold.llvm.kernels.attaching import elementwise, led
 from tenfold.llvm.loops import Cases
@@ -29,6 +29,23 @@ def _spherical_bessel(x: Expr) -> Cases:
 elementwise("special_entr", _entropy, into=False)
 elementwise("special_xlog1py", _xlog1py, "yy", into=False)
 elementwise("special_spherical_bessel_j0", _spherical_bessel, into=False)
+for _kind in recurrences.CHAINS:
+    _family, _letter = _kind.rsplit("_", 1)
+    elementwise(
+        f"special_{_family}_polynomial_{_letter}",
+        lambda x, n, kind=_kind: recurrences.named(kind, x, n),
+        "yy",
+        exact=True,
+        into=False,
+    )
+for _letter in "tuvw":
+    elementwise(
+        f"special_shifted_chebyshev_polynomial_{_letter}",
+        lambda x, n, kind=f"chebyshev_{_letter}": recurrences.named(kind, 2.0 * x - 1.0, n),
+        "yy",
+        exact=True,
+        into=False,
+    )
 # Functions that NumPy or SciPy have in one piece.
 led(
     "i0", "special_i0e", "special_i1", "special_i1e", "special_bessel_j0", "special_bessel_j1", "special_bessel_y0",

@@ -785,13 +785,14 @@ run:
 clear:  ; the ordinary path says what is wrong
   call void @forget()
   br label %slow
-found_it:
-  br i1 %other_kernel, label %coerce, label %result
-coerce:
+found_it:  ; NumPy's reductions give numbers for single elements
   %k_array = load ptr, ptr @g_ndarray
   %r_kernel_type = call ptr @at(ptr %r_kernel, i64 8)
   %made_array = icmp eq ptr %r_kernel_type, %k_array
-  br i1 %made_array, label %result, label %coerce_it
+  %NotImplemented = load ptr, ptr @g_NotImplemented
+  %r_refused = icmp eq ptr %r_kernel, %NotImplemented
+  %as_it_is = or i1 %made_array, %r_refused
+  br i1 %as_it_is, label %result, label %coerce_it
 coerce_it:
   store ptr %r_kernel, ptr %told
   %coercing = load ptr, ptr @p_coerce
@@ -800,7 +801,7 @@ coerce_it:
   %uncoerced = icmp eq ptr %r_coerced, null
   br i1 %uncoerced, label %clear, label %result
 result:
-  %r = phi ptr [%r_kernel, %found_it], [%r_kernel, %coerce], [%r_coerced, %coerce_it]
+  %r = phi ptr [%r_kernel, %found_it], [%r_coerced, %coerce_it]
   %Array = load ptr, ptr @g_ndarray
   %r_type = call ptr @at(ptr %r, i64 8)
   %r_array = icmp eq ptr %r_type, %Array
