@@ -151,7 +151,7 @@ def _roots(outputs: tuple[Any, ...], grads: tuple[Any, ...], what: str) -> list[
 
 
 def _alike(a: Any, b: Any) -> bool:
-    return a.shape == b.shape and a.dtype is b.dtype  # type: ignore[no-any-return]
+    return a.shape == b.shape and a.dtype is b.dtype
 
 
 def _entry(edge: GradientEdge) -> Node:
