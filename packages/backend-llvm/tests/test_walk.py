@@ -101,8 +101,8 @@ def walks(monkeypatch):
     (walk,) = other_walks.WALKS
     said = []
 
-    def watched(roots, keep_graph):
-        said.append(walk(roots, keep_graph))
+    def watched(*given):
+        said.append(walk(*given))
         return said[-1]
 
     monkeypatch.setattr(other_walks, "WALKS", [watched])

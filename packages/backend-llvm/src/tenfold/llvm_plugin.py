@@ -6,11 +6,12 @@ from tenfold.plugins import hookimpl
 
 TENFOLD_PLUGIN_API = 1
 MODULES = {
-    "pointwise": ("pointwise", "quotients"),
+    "pointwise": ("pointwise", "curves", "quotients"),
     "activation": ("pointwise", "activation", "softmax"),
     "units": ("pointwise", "activation", "units", "composites", "gated_units", "unit_slopes"),
     "reduction": ("reduction", "positions", "spread", "vector_norm", "integers"),
     "statistics": ("nansums",),
+    "special": ("special",),
     "scans": ("running",),
     "conversion": ("copies",),
     "norm": ("norm", "batch_norm", "group_norm"),

@@ -47,7 +47,9 @@ def run(
         TASKS.current = task
         behind = [meet() for meet in AROUND] if AROUND and outer is None else ()
         set_grad_enabled_here(create_graph)
-        if not whole or create_graph or seen or anomaly.ANOMALY.enabled or not walked_elsewhere(roots, keep_graph):
+        caught = None if whole else captures
+        alone = (whole or (caught is not None and not accumulate)) and not (create_graph or seen or anomaly.ANOMALY.enabled)
+        if not alone or not walked_elsewhere(roots, keep_graph, caught):
             pending, useful = task.ways
             _walk(roots, pending, useful, keep_graph, create_graph, captures, accumulate, only or set())
         while task.callbacks:  # which may add further ones

@@ -122,6 +122,8 @@ def get_gradient_edge(tensor: Tensor) -> GradientEdge:
 
 
 def _as_tuple(value: Any) -> tuple[Any, ...]:
+    if type(value) is Tensor:
+        return (value,)
     if value is None:
         return ()
     return (value,) if isinstance(value, GradientEdge) or is_tensor_like(value) else tuple(value)
@@ -130,8 +132,11 @@ def _as_tuple(value: Any) -> tuple[Any, ...]:
 def _roots(outputs: tuple[Any, ...], grads: tuple[Any, ...], what: str) -> list[tuple[Node, Any]]:
     if len(grads) != len(outputs):
         raise RuntimeError(f"{what}: got {len(outputs)} tensors and {len(grads)} gradients")
-    roots = []
+    roots: list[tuple[Node, Any]] = []
     for i, (t, g) in enumerate(zip(outputs, grads)):
+        if type(t) is type(g) is Tensor and t._key is g._key is CPU and t._node is not None and _alike(t._array, g._array):
+            roots.append((t._node, g))
+            continue
         if isinstance(t, GradientEdge):
             roots.append((_entry(t), _edge_gradient(t, g)))
             continue
@@ -143,6 +148,10 @@ def _roots(outputs: tuple[Any, ...], grads: tuple[Any, ...], what: str) -> list[
             raise RuntimeError(f"element {i} of tensors does not require grad and does not have a grad_fn")
         roots.append((t._node, _root_gradient(t, g, i)))
     return roots
+
+
+def _alike(a: Any, b: Any) -> bool:
+    return a.shape == b.shape and a.dtype is b.dtype
 
 
 def _entry(edge: GradientEdge) -> Node:
@@ -275,8 +284,9 @@ def grad(
     (tensor([6.]),)
     """
     outs, ins = _as_tuple(outputs), _as_tuple(inputs)
-    asked = [t for t in (*outs, *ins) if not getattr(t, "_asked_for_operators_alone", False)]  # our layouts have tables
-    if has_torch_function(asked):
+    if (RUNTIME["ACTIVE"] or {*map(type, outs), *map(type, ins)} != {Tensor}) and has_torch_function(
+        asked := _asked(*outs, *ins)
+    ):
         options = {"only_inputs": only_inputs, "allow_unused": allow_unused, "is_grads_batched": is_grads_batched}
         graph = {"retain_graph": retain_graph, "create_graph": create_graph, "materialize_grads": materialize_grads}
         return handle_torch_function(grad, asked, outs, ins, grad_outputs=grad_outputs, **graph, **options)  # type: ignore[no-any-return]
@@ -299,14 +309,27 @@ def grad(
     roots = _roots(outs, _as_tuple(grad_outputs) or (None,) * len(outs), "grad")
     engine.run(roots, create_graph if retain_graph is None else retain_graph, create_graph, captures, accumulate=False)
     found = [captures[node] if nr is None or captures[node] is None else captures[node][nr] for node, nr in places]
-    return tuple(_found(i, t, g, allow_unused, materialize_grads, create_graph) for i, (t, g) in enumerate(zip(ins, found)))
+    return tuple(
+        [
+            g if g is not None and type(t) is Tensor else _found(i, t, g, allow_unused, materialize_grads, create_graph)
+            for i, (t, g) in enumerate(zip(ins, found))
+        ]
+    )
+
+
+def _asked(*given: Any) -> list[Any]:
+    """Whose classes are asked about a call: not those of our layouts, which have tables of operators."""
+    return [t for t in given if not getattr(t, "_asked_for_operators_alone", False)]
 
 
 def _place(t: Any) -> tuple[Node, int | None]:
     """The node at which a gradient is caught, and its place in the list of gradients that arrives there."""
+    node: Any = t._node if type(t) is Tensor else None
+    if node is not None and not node.is_output:
+        return node, None
     if isinstance(t, GradientEdge):
         return t.node, t.output_nr if t.node.is_multiple else None
-    node: Any = _node_of(t, "grad")
+    node = _node_of(t, "grad")
     return (node.parent, node.index) if node.is_output else (node, None)
 
 

@@ -1,9 +1,10 @@
 """The door for packages that walk the graph in code of their own: what such a walk is, and what Python does for it.
 
-A walk is `walk(roots, keep_graph)`. It is asked for whole passes that nobody watches: all leaves get their gradients, no graph of
-the pass is made, no layer is entered, no anomaly is looked for. It does what `engine._walk` does, in its order, and returns True;
-or it returns anything else and has changed nothing, and the engine walks. It takes the root's gradient out of `roots`, so that
-the list does not count as somebody who holds it. Here is what it may leave to Python: node by node, term by term.
+A walk is `walk(roots, keep_graph, captures)`. It is asked for whole passes that nobody watches: all leaves get their gradients,
+or (with captures, whose keys are nodes) the gradients that arrive at those nodes become its values and no leaf gets any; no graph
+of the pass is made, no layer is entered, no anomaly is looked for. It does what `engine._walk` does, in its order, and returns
+True; or it returns anything else and has changed nothing, and the engine walks. It takes the root's gradient out of `roots`, so
+that the list does not count as somebody who holds it. Here is what it may leave to Python: node by node, term by term.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from tenfold.autograd.other_walks import WALKS
 OPERATION, LEAF, RESULT, SEVERAL, OTHER = range(5)  # what a node is: `kind`
 
 
-def register_walk(walk: Callable[[list[tuple[Node, Any]], bool], Any]) -> None:
+def register_walk(walk: Callable[[list[tuple[Node, Any]], bool, dict[Node, Any] | None], Any]) -> None:
     """Let a package's walk be asked before the engine walks itself.
 
     The package's plugin names the module that calls this under the family "backward" of its hook `tenfold_kernels`.
@@ -67,6 +68,13 @@ def visit(node: Any, g: Any, keep_graph: bool) -> Any:
     if not keep_graph:
         node.release()
     return results
+
+
+def catch(node: Any, g: Any, captures: dict[Any, Any]) -> None:
+    """Put the gradient of a leaf among the captures, as its hooks leave it."""
+    g = hooks.arriving(node, g) if node._extra else g
+    if g is not None:
+        captures[node] = g
 
 
 accumulate = _accumulate  # accumulate(node, g): adds to the `.grad` of a leaf

@@ -49,12 +49,15 @@ LEAST, COUNT, KERNELS, HAS_BODY, GRADIENT, FLAGS_WANTED = range(6)
 IN_ONE_PIECE, ALIGNED = 1, 256  # of NumPy's flags
 HALF = 1 << 32  # beside them: arrays may be of half precision
 ROLES, DEFAULTS, NAMES, WRITING = 8, 16, 24, 32
-FORM_IN_PLACE, MIXER, TO_FLOATS, MULTIPLES, SUBTRACTED, WORDS = range(36, 42)
+FORM_IN_PLACE, MIXER, TO_FLOATS, MULTIPLES, SUBTRACTED, FORM, ONE_WAY, OTHER_WAY, ANY_KERNEL, WORDS = range(36, 46)
+# Operators whose calls may be those of others, as native/forms.ll has it.
+FORMS = {"clamp": (1, "clamp_min", "clamp_max"), "div": (2, "floored_quotient", "truncated_quotient")}
 TAKES_OUT, ELEMENTWISE, IN_PLACE, CONVERTS = 1, 2, 4, 8  # of the word for writing
 MOST_PARAMETERS = 8
 ROLE_OF = {"tensor": 1, "number": 2, "value": 3, "optional": 5, "list": 6}
 NEUTRAL, EXACTLY, OR_NONE = 4, {"int": 7, "bool": 8, "float": 9}, 16  # by annotation
 MASK = 10  # a tensor of bool
+FIRST = [[ROLE_OF["tensor"]], [ROLE_OF["number"]], [ROLE_OF["list"]], [MASK]]  # roles of a first parameter
 # Functions without a kernel that have a path of their own.
 PLAIN = (
     "zero_", "copy_", "empty", "zeros", "ones", "full", "empty_like", "zeros_like", "ones_like", "full_like",
@@ -82,11 +85,13 @@ class Paths:
         Tensor = RUNTIME["Tensor"]
         for name, value in {
             "p_Tensor": Tensor, "p_Parameter": Tensor, "p_CPU": CPU, "p_globals": RUNTIME, "p_builtin": BuiltinFunctionType,
-            "p_function": FunctionType, "p_thread": STATE, "p_exception": Exception, "p_grad_enabled": sys.intern("grad_enabled"),
+            "p_function": FunctionType, "p_thread": STATE, "p_exception": Exception, "p_coerce": CPU.coerce,
+            "p_grad_enabled": sys.intern("grad_enabled"),
             "p_float32": FLOAT32.dtype, "p_float64": FLOAT64.dtype, "p_float16": FLOAT16.dtype,
             "p_bfloat16": BFLOAT16.dtype, "d_devices": sys.intern("devices"),
             "d_types": vars(dtypes), "d_default": sys.intern("_default"), "d_float32": dtypes.float32, "d_size": Size,
             "f_determinism": DETERMINISM, "f_on": sys.intern("on"), "f_collected": COLLECTED, "g_alpha": sys.intern("alpha"),
+            "g_rounding_mode": sys.intern("rounding_mode"), "g_floor": sys.intern("floor"), "g_trunc": sys.intern("trunc"),
             "g_out_names": ("out",), "g_int64": np.dtype(np.int64),
             "g_numpy_float64": np.float64, "g_numpy_float32": np.float32, "g_numpy_int64": np.int64,
         }.items():  # fmt: skip
@@ -110,21 +115,25 @@ class Paths:
             if offsets(module.Parameter, RUNTIME["Tensor"]) == offsets(RUNTIME["Tensor"]):
                 self.native.point("p_Parameter", module.Parameter)
 
-    def install(self, operator: Operator, *, strided: bool = False, writes: bool = True) -> None:
+    def install(self, operator: Operator, *, strided: bool = False, writes: bool = True, any_kernel: bool = False) -> None:
         """Give an operator's function, and the methods of Python's operators with its call path, a native one.
 
         `strided`: also for tensors that do not lie in one piece. `writes`: its in-place form and calls with out= get one, too.
+        `any_kernel`: also where the kernel is not native.
         """
         roles = _roles(operator)
         if not roles:
             return
         elementwise = ELEMENTWISE if operator.pointwise and operator.name not in BY_ROWS else 0
-        self._install(operator, operator, roles, strided, elementwise | (TAKES_OUT if writes and takes_out(operator) else 0))
+        words = self._install(
+            operator, operator, roles, strided, elementwise | (TAKES_OUT if writes and takes_out(operator) else 0)
+        )
+        words[ANY_KERNEL] = any_kernel
         if writes and operator.inplace_form is not None:
             self._install(operator.inplace_form, operator, roles, strided, elementwise | IN_PLACE)
 
-    def _install(self, form: Operator, operator: Operator, roles: list[int], strided: bool, writing: int) -> None:
-        """The same for one form of the operator, which has the words of the operator itself."""
+    def _install(self, form: Operator, operator: Operator, roles: list[int], strided: bool, writing: int) -> Any:
+        """The same for one form of the operator, which has the words of the operator itself; these words."""
         params = operator.params[: len(roles)]
         gradient: Any = NO_GRADIENT if operator.nondifferentiable else sys.intern(f"attach_{operator.name}")
         self.look_for_parameters()
@@ -146,12 +155,16 @@ class Paths:
             words[MIXER], words[TO_FLOATS] = id(mixer), operator.promote == "float"
         if form is operator and operator.name in ("add", "sub"):
             words[MULTIPLES], words[SUBTRACTED] = id(op.add_scaled.fn), operator.name == "sub"
+        if form is operator and operator.name in FORMS:
+            words[FORM], one, other = FORMS[operator.name]
+            words[ONE_WAY], words[OTHER_WAY] = id(getattr(op, one).fn), id(getattr(op, other).fn)
         for k, p in enumerate(params):
             words[DEFAULTS + k] = 0 if required[k] else id(p.default)
             words[NAMES + k] = id(sys.intern(p.name))
         self.native.keep.append((words, gradient, mixer, operator.calls.kernels, params, [sys.intern(p.name) for p in params]))
         for function in _functions(form):
             self.lead_by(function, words)
+        return words
 
     def lead_by(self, function: FunctionType, words: Any) -> None:
         """Let a function's calls begin in native code that has these words."""
@@ -208,7 +221,7 @@ def _roles(operator: Operator) -> list[int]:
             roles.append(NEUTRAL)
         else:
             return []
-    return roles if len(roles) <= MOST_PARAMETERS and roles[:1] in ([ROLE_OF["tensor"]], [ROLE_OF["list"]], [MASK]) else []
+    return roles if len(roles) <= MOST_PARAMETERS and roles[:1] in FIRST else []
 
 
 def _functions(operator: Operator) -> list[FunctionType]:

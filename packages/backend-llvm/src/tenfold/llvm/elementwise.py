@@ -26,7 +26,8 @@ Order = tuple[int, ...]
 # The words of a gate, as native/calls.ll reads them.
 BENEATH, SERVE, ARGUMENTS, LEAST, SERVE_LEAST, GRAIN, COMPILE_LEAST, SMALL_CALLS = range(8)
 DTYPES, RESULTS, LOOPS, ROLES, FIXED, CACHED, HIGHEST, ODD = 8, 12, 16, 32, 40, 48, 52, 56
-WORDS = 92
+SPREAD = 92  # loops for arrays that are broadcast, as native/spreading.ll has them
+WORDS = 220
 STEPS = ("next", "same", "far")
 # What a parameter takes: an array of the common dtype; that or a number; a number; one object only; an array of bool.
 TENSOR, EITHER, NUMBER, ONLY, MASK = range(1, 6)
@@ -123,12 +124,15 @@ class Operator:
         dtype, variant = self.dtypes.index(stored), sum(1 << i for i, is_number in enumerate(numbers) if is_number)
         if steps is None:
             words[LOOPS + 4 * dtype + variant] = address
-        elif variant or steps[0] != "next":
+        elif steps[0] != "next":
             return
         else:  # of the arrays one may lie otherwise than the result
             for place in range(min(3, len(steps) - 1)):
-                if all(step == "next" for i, step in enumerate(steps) if i != place + 1):
+                if not variant and all(step == "next" for i, step in enumerate(steps) if i != place + 1):
                     words[ODD + 9 * dtype + 3 * place + STEPS.index(steps[place + 1])] = address
+            if self.refuses is None and len(steps) <= 4 and variant < 4 and "far" not in steps:
+                still = sum(1 << i for i, step in enumerate(steps[1:]) if step == "same")
+                words[SPREAD + 32 * variant + 8 * dtype + still] = address
         words[SMALL_CALLS] = MANY_CALLS if self.exact else 0  # until the loop for another dtype is worth it
 
     # What is called

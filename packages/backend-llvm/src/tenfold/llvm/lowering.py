@@ -6,7 +6,7 @@ import struct
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from tenfold.llvm import far, parts
+from tenfold.llvm import far, parts, recurrences
 from tenfold.llvm.expressions import FLOATS, Expr, walk
 
 _ARITHMETIC = {"add": "fadd", "sub": "fsub", "mul": "fmul", "div": "fdiv"}
@@ -74,10 +74,9 @@ def instruction(e: Expr, args: list[str]) -> str:
         return f"{_ARITHMETIC[e.op] if floating else e.op} {e.type} {', '.join(args)}"
     if e.op == "ldexp":
         return f"call {e.type} @llvm.ldexp.{'f32' if e.type == 'float' else 'f64'}.i32({e.type} {args[0]}, i32 {args[1]})"
-    if e.op in parts.NAMES:
-        return f"call {e.type} @{parts.function(e.op, e.type)}({e.type} {args[0]})"
-    if e.op in far.NAMES:
-        return f"call {e.type} @{e.op}(double {args[0]})"
+    written_out = _call(e, args)
+    if written_out:
+        return written_out
     if e.op == "narrow":
         return f"trunc {operand} {args[0]} to {e.type}"
     if e.op == "neg":
@@ -97,15 +96,31 @@ def instruction(e: Expr, args: list[str]) -> str:
     return f"{e.op} {e.type} {', '.join(args)}"  # and or xor shl lshr ashr
 
 
+def _call(e: Expr, args: list[str]) -> str:
+    """The call of a function that a module has written out; empty for other expressions."""
+    if e.op in parts.NAMES:
+        return f"call {e.type} @{parts.function(e.op, e.type)}({e.type} {args[0]})"
+    if recurrences.is_one(e.op):
+        return recurrences.call(e.op, e.type, args)
+    return f"call {e.type} @{e.op}(double {args[0]})" if e.op in far.NAMES else ""
+
+
 def _conversion(source: str, target: str) -> str:
     if source in (*FLOATS, "half"):
         return "fpext" if target == "double" or source == "half" else "fptrunc"
     return "uitofp" if source == "i1" else "sitofp"
 
 
+def _of_names(formula: Expr, prefix: str) -> tuple[str, str]:
+    """The lines of a formula of what stands under names, and the name of its value."""
+    made = Lowering(lambda e: f"%{e.value}" if e.op == "leaf" else None, prefix)
+    name = made.name(formula)
+    return indented(made.lines), name
+
+
 def declarations(text: str) -> str:
     """The declarations of the intrinsics that a module calls, and the functions that are written out."""
-    found, written = set(), far.definitions(text)
+    found, written = set(), far.definitions(text) + recurrences.definitions(text, _of_names)
     text += written
     for name, count in {**dict.fromkeys(_INTRINSICS.values(), 1), "fma": 3, "copysign": 2, "maximum": 2, "minimum": 2}.items():
         for suffix, type in (("f32", "float"), ("f64", "double")):

@@ -27,7 +27,7 @@ def elementwise(name: str, formula: Formula, roles: str = "x", *, into: bool = T
         mixing.KERNELS[name] = made
 
     def wrapped(beneath: Any) -> Any:
-        lead(name, writes=not made.bool_result)
+        lead(name, writes=into and not made.bool_result)
         return made.wrap(beneath)
 
     kernel(getattr(op, name), device="cpu", wrap=True, into=into, note="float32, float64, float16, bfloat16")(wrapped)
@@ -88,9 +88,15 @@ def rowwise(name: str, serve: Callable[..., Any], note: str, *gate: Any, **optio
     kernel(getattr(op, name), device="cpu", wrap=True, note=note)(wrapped)
 
 
-def lead(name: str, *, strided: bool = False, writes: bool = True) -> None:
+def led(*names: str) -> None:
+    """Give operators a native call path whose kernels are those beneath, as they are."""
+    for name in names:
+        lead(name, writes=False, any_kernel=True)
+
+
+def lead(name: str, *, strided: bool = False, writes: bool = True, any_kernel: bool = False) -> None:
     """Give the operator's function a native call path; `strided`: also for tensors that do not lie in one piece; `writes`: also
-    where it writes into a given tensor."""
+    where it writes into a given tensor; `any_kernel`: also to one that is not native."""
     session = sessions.session()
     if session is not None and session.paths is not None:
-        session.paths.install(getattr(op, name), strided=strided, writes=writes)
+        session.paths.install(getattr(op, name), strided=strided, writes=writes, any_kernel=any_kernel)

@@ -31,7 +31,7 @@ class Walker:
         self.table = (ctypes.c_int64 * (2 * CLASSES)).from_address(native.code.variable("w_classes"))
         for name, value in {
             "w_learn": self.learn, "w_fit": walking.fit, "w_more": walking.more, "w_visit": walking.visit,
-            "w_leaf": walking.accumulate, "w_add": op.add.fn, "w_add_in_place": op.add_.fn,
+            "w_leaf": walking.accumulate, "w_catch": walking.catch, "w_add": op.add.fn, "w_add_in_place": op.add_.fn,
             "w_apply": sys.intern("apply"), "w_release": sys.intern("release"), "w_RuntimeError": RuntimeError,
         }.items():  # fmt: skip
             native.point(name, value)

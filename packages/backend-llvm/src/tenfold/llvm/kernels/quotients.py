@@ -1,19 +1,24 @@
-"""Remainders and whole quotients of float32, from one division in float64 each."""
+"""Remainders and whole quotients of float32, from one division in float64 each, or a few where quotients are large."""
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable
 
-from tenfold.dispatch.kernels import kernel
-from tenfold.dispatch.operators import op
 from tenfold.llvm import maths
-from tenfold.llvm.elementwise import Operator, not_served
 from tenfold.llvm.expressions import Expr, constant, convert, copysign, different, equal, fma, rounding, select
-from tenfold.llvm.gates import gated
+from tenfold.llvm.kernels.attaching import elementwise
+from tenfold.llvm.loops import Cases
 from tenfold.llvm.storage import FLOAT32
 
 LARGEST = 2.0**52  # quotients from which on float64 has no fractions: one step leaves no remainder
-LEAST = 1 << 8  # elements, below which the kernel beneath takes as long
+STEPS = (
+    240,
+    192,
+    144,
+    96,
+    48,
+    0,
+)  # powers of two by which divisors are larger in the steps to a remainder: quotients stay below 2**50
 
 
 def _too_large(x: Expr, y: Expr) -> Expr:
@@ -21,9 +26,8 @@ def _too_large(x: Expr, y: Expr) -> Expr:
     return (quotient >= LARGEST) & (quotient < maths.INF)
 
 
-def _fmod(x: Expr, y: Expr) -> Expr:
-    """x - trunc(x / y) y in float64, which is exact; with the sign of x, that of zero too."""
-    a, b = convert(x, "double"), convert(y, "double")
+def _rest(a: Expr, b: Expr) -> Expr:
+    """a - trunc(a / b) b, which is exact where the quotient has fractions; with the sign of a, that of zero too."""
     rest = fma(-rounding("trunc", a / b), b, a)
     size = abs(rest)
     # A quotient that was rounded up to a whole number leaves a rest of the other sign.
@@ -33,25 +37,33 @@ def _fmod(x: Expr, y: Expr) -> Expr:
     return select(finite, a, copysign(size, a))
 
 
+def _fmod(x: Expr, y: Expr, steps: tuple[int, ...]) -> Expr:
+    """The remainder in float64."""
+    rest, b = convert(x, "double"), convert(y, "double")
+    for step in steps:
+        rest = _rest(rest, b * 2.0**step)
+    return rest
+
+
 def _other_sign(rest: Expr, y: Expr) -> Expr:
     """Whether a rest has another sign than the divisor."""
     zero = constant(0.0, rest.type)
     return different(rest, zero) & ((y < zero) ^ (rest < zero))
 
 
-def fmod(x: Expr, y: Expr) -> Expr:
-    return convert(_fmod(x, y), "float")
+def _fmod_of(x: Expr, y: Expr, steps: tuple[int, ...]) -> Expr:
+    return convert(_fmod(x, y, steps), "float")
 
 
-def remainder(x: Expr, y: Expr) -> Expr:
+def _remainder(x: Expr, y: Expr, steps: tuple[int, ...]) -> Expr:
     """With the sign of y, but for zeros, which have that of x."""
-    rest, b = _fmod(x, y), convert(y, "double")
+    rest, b = _fmod(x, y, steps), convert(y, "double")
     return convert(select(_other_sign(rest, b), rest + b, rest), "float")
 
 
-def floor_divide(x: Expr, y: Expr) -> Expr:
+def _floor_divide(x: Expr, y: Expr, steps: tuple[int, ...]) -> Expr:
     """floor(x / y), from x less its remainder in steps of float32, as in NumPy and PyTorch; x / y where y is 0."""
-    rest = fmod(x, y)
+    rest = _fmod_of(x, y, steps)
     quotient = (x - rest) / y
     quotient = select(_other_sign(rest, y), quotient - 1.0, quotient)
     whole = rounding("floor", quotient)
@@ -60,22 +72,22 @@ def floor_divide(x: Expr, y: Expr) -> Expr:
     return select(equal(y, 0.0), x / y, whole)
 
 
-def _attach(name: str, formula: Any, large: Operator) -> None:
-    found = Operator(name, formula, "xy", dtypes=(FLOAT32,)).wrap(not_served)
-    ask = large.wrap(not_served)
-
-    def serve(input: Any, other: Any) -> Any:
-        beyond = ask(input, other)
-        return NotImplemented if beyond is NotImplemented or beyond.any() else found(input, other)
-
-    kernel(getattr(op, name), device="cpu", wrap=True, note="float32")(gated(serve, 2, LEAST, (FLOAT32,)))
+def _cases(formula: Callable[[Expr, Expr, tuple[int, ...]], Expr]) -> Callable[[Expr, Expr], Cases]:
+    """One step for most quotients."""
+    return lambda x, y: Cases(formula(x, y, (0,)), _too_large(x, y), formula(x, y, STEPS))
 
 
-_large = Operator("quotients too large", _too_large, "xy", bool_result=True, dtypes=(FLOAT32,))
 for _name, _formula in {
-    "fmod": fmod,
-    "remainder": remainder,
-    "floor_divide": floor_divide,
-    "floored_quotient": floor_divide,
+    "fmod": _fmod_of,
+    "remainder": _remainder,
+    "floor_divide": _floor_divide,
+    "floored_quotient": _floor_divide,
 }.items():
-    _attach(_name, _formula, _large)
+    elementwise(
+        _name,
+        _cases(_formula),
+        "yy" if _name in ("remainder", "floor_divide") else "xy",
+        exact=True,
+        dtypes=(FLOAT32,),
+        into=False,
+    )

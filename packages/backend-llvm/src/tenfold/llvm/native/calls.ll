@@ -285,6 +285,7 @@ entry:
   %odd_rows = alloca [15 x i64]
   %sizes = alloca [8 x i64]
   %numbers = alloca [8 x double]
+  %found_loop = alloca i64
   %g = call ptr @at(ptr %self, i64 16)
   %beneath = call ptr @pointer(ptr %g, i64 0)
   %expected = call i64 @word(ptr %g, i64 2)
@@ -550,7 +551,8 @@ loop_of:
   br i1 %missing, label %compile, label %move
 compile:  ; not yet there: for a few elements it is made only if the kernel beneath has other last bits
   %compiled_from = call i64 @word(ptr %g, i64 6)
-  %too_few = icmp slt i64 %most, %compiled_from
+  %to_make = call i64 @spread_elements(ptr %args, i64 %n)
+  %too_few = icmp slt i64 %to_make, %compiled_from
   br i1 %too_few, label %count_down, label %serve
 count_down:  ; but many calls of few elements are worth it, too
   %left_at = getelementptr i64, ptr %g, i64 7
@@ -643,6 +645,22 @@ run_it:
   ret ptr %target
 
 ask:
+  %broadcast = icmp eq ptr %out, null
+  br i1 %broadcast, label %broadcast_it, label %otherwise
+broadcast_it:
+  %b = call ptr @spread(ptr %g, ptr %args, i64 %n, ptr %found_loop)
+  %b_none = icmp eq ptr %b, null
+  br i1 %b_none, label %b_why, label %b_done
+b_done:
+  ret ptr %b
+b_why:
+  %why = load i64, ptr %found_loop
+  %b_waits = icmp sgt i64 %why, 0
+  %b_failed = icmp slt i64 %why, 0
+  br i1 %b_failed, label %fail, label %b_perhaps
+b_perhaps:
+  br i1 %b_waits, label %compile, label %otherwise
+otherwise:
   %serve_least = call i64 @word(ptr %g, i64 4)
   %no = icmp slt i64 %most, %serve_least
   br i1 %no, label %spread, label %serve

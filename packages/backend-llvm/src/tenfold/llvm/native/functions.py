@@ -29,13 +29,13 @@ _NUMPY = {
 }  # their places in NumPy's table, which do not change
 _NUMBERS = ("draw_words", "to_units32", "to_units64", "to_normals32", "to_normals64")  # loops that the others call
 _FILES = (
-    "memory.ll", "calls.ll", "dense.ll", "rows.ll", "products.ll", "plans.ll", "joining.ll", "losses.ll", "later.ll", "units.ll",
-    "random.ll",
+    "memory.ll", "calls.ll", "spreading.ll", "dense.ll", "rows.ll", "products.ll", "plans.ll", "joining.ll", "losses.ll",
+    "later.ll", "units.ll", "random.ll",
 )  # fmt: skip
 _PATHS = (
     "paths.ll", "norms.ll", "affine.ll", "recording.ll", "factories.ll", "updates.ll", "writing.ll", "filling.ll",
-    "mixing.ll", "multiples.ll", "conversions.ll", "geometry.ll", "selecting.ll", "views.ll", "sharing.ll", "quick.ll", "walk.ll",
-    "later_paths.ll",
+    "mixing.ll", "multiples.ll", "forms.ll", "conversions.ll", "geometry.ll", "selecting.ll", "views.ll", "sharing.ll",
+    "quick.ll", "walk.ll", "later_paths.ll",
 )  # fmt: skip
 _PAUSE = {"x86_64": "llvm.x86.sse2.pause()", "aarch64": "llvm.aarch64.hint(i32)"}
 # Linux's system calls and the instruction for a pause, for each processor.

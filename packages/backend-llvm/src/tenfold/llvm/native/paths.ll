@@ -7,7 +7,8 @@
 ; not get, 5 a tensor or None, 6 a list of tensors, 7 an int, 8 a bool, 9 a float or int, 10 a tensor of bool; 16 more where None
 ; will do, too), at 16 their defaults, at 24 their names; 32 is writing.ll's,
 ; views.ll's and scattering.ll's, as are those behind it; 36 is the function of the form in place that `inplace=True` asks for, 37 and
-; 38 are mixing.ll's, 39 and 40 multiples.ll's.
+; 38 are mixing.ll's, 39 and 40 multiples.ll's, 41 to 43 forms.ll's; 44 says that the
+; kernel may be any function, whose result may be a number of NumPy's.
 
 @p_Tensor = global ptr null
 @p_Parameter = global ptr null
@@ -31,6 +32,7 @@
 @p_storage = global i64 0
 @p_base = global i64 0
 
+@p_coerce = global ptr null        ; makes an array of a kernel's result
 @p_exception = global ptr null     ; the class of what calls raise
 
 declare ptr @PyType_GenericAlloc(ptr, i64)
@@ -472,6 +474,16 @@ write_it:
   %written = tail call ptr @write_path(ptr %words, ptr %function, ptr %args, i64 %nargsf, ptr %names)
   ret ptr %written
 make:
+  %form = call i64 @word(ptr %words, i64 41)
+  %has_form = icmp ne i64 %form, 0
+  br i1 %has_form, label %formed, label %make_it
+formed:
+  %by_form = call ptr @form_call(ptr %words, i64 %form, ptr %args, i64 %nargsf, ptr %names)
+  %not_formed = icmp eq ptr %by_form, null
+  br i1 %not_formed, label %make_it, label %formed_it
+formed_it:
+  ret ptr %by_form
+make_it:
   store ptr null, ptr %list_is
   %result = call ptr @attempt(ptr %words, ptr %function, ptr %args, i64 %nargsf, ptr %names, ptr %list_is)
   %list = load ptr, ptr %list_is
@@ -668,6 +680,13 @@ next:
   br label %read
 
 kernel:
+  %first_role = call i64 @word(ptr %words, i64 8)
+  %first_number = icmp eq i64 %first_role, 2
+  %dtype_now = load ptr, ptr %dtype_is
+  %no_tensor = icmp eq ptr %dtype_now, null
+  %numbers_alone = and i1 %first_number, %no_tensor
+  br i1 %numbers_alone, label %slow, label %some_tensor
+some_tensor:
   %any_odd = load i1, ptr %odd_is
   br i1 %any_odd, label %odd_beside, label %begin_kernel
 odd_beside:  ; then the result lies row by row, as the others have to
@@ -738,7 +757,12 @@ native:
   %Builtin = load ptr, ptr @p_builtin
   %k_type = call ptr @at(ptr %k, i64 8)
   %is_native = icmp eq ptr %k_type, %Builtin
-  br i1 %is_native, label %where_to, label %slow
+  %any_word = call i64 @word(ptr %words, i64 44)
+  %may_be_any = icmp ne i64 %any_word, 0
+  %k_there = icmp ne ptr %k, %None
+  %other_kernel = and i1 %may_be_any, %k_there
+  %callable = or i1 %is_native, %other_kernel
+  br i1 %callable, label %where_to, label %slow
 where_to:
   %makes = icmp eq ptr %out, null
   br i1 %makes, label %run, label %into
@@ -755,13 +779,29 @@ into_nothing:
   %wrong = load i1, ptr %recorded_is
   br i1 %wrong, label %lose, label %slow
 run:
-  %r = call ptr @PyObject_Vectorcall(ptr %k, ptr %given, i64 %m, ptr null)
-  %failed = icmp eq ptr %r, null
-  br i1 %failed, label %clear, label %result
+  %r_kernel = call ptr @PyObject_Vectorcall(ptr %k, ptr %given, i64 %m, ptr null)
+  %failed = icmp eq ptr %r_kernel, null
+  br i1 %failed, label %clear, label %found_it
 clear:  ; the ordinary path says what is wrong
   call void @forget()
   br label %slow
+found_it:  ; NumPy's reductions give numbers for single elements
+  %k_array = load ptr, ptr @g_ndarray
+  %r_kernel_type = call ptr @at(ptr %r_kernel, i64 8)
+  %made_array = icmp eq ptr %r_kernel_type, %k_array
+  %NotImplemented = load ptr, ptr @g_NotImplemented
+  %r_refused = icmp eq ptr %r_kernel, %NotImplemented
+  %as_it_is = or i1 %made_array, %r_refused
+  br i1 %as_it_is, label %result, label %coerce_it
+coerce_it:
+  store ptr %r_kernel, ptr %told
+  %coercing = load ptr, ptr @p_coerce
+  %r_coerced = call ptr @PyObject_Vectorcall(ptr %coercing, ptr %told, i64 1, ptr null)
+  call void @Py_DecRef(ptr %r_kernel)
+  %uncoerced = icmp eq ptr %r_coerced, null
+  br i1 %uncoerced, label %clear, label %result
 result:
+  %r = phi ptr [%r_kernel, %found_it], [%r_coerced, %coerce_it]
   %Array = load ptr, ptr @g_ndarray
   %r_type = call ptr @at(ptr %r, i64 8)
   %r_array = icmp eq ptr %r_type, %Array

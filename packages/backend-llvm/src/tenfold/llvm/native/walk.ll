@@ -1,8 +1,8 @@
-; The backward pass of tenfold-autograd's engine without the interpreter: walk(roots, keep_graph) pushes the gradient of one root to
-; the leaves, and says NotImplemented, before it has done anything, where Python has to: more roots, hooks on a node. backward.py
-; fills the w_… variables. The state's words: 0 the entries, 1 how many, 2 room for how many, 3 a table that finds them by their
+; The backward pass of tenfold-autograd's engine without the interpreter: walk(roots, keep_graph, captures) pushes the gradient of one
+; root to the leaves, into their `.grad` or, where captures is a dictionary with all of them and nothing else, there; it says
+; NotImplemented, before it has done anything, where Python has to: more roots, hooks on a node. backward.py fills the w_… variables. The state's words: 0 the entries, 1 how many, 2 room for how many, 3 a table that finds them by their
 ; nodes, 4 its mask, 5 a heap of entries that are ready, 6 its size, 7 an entry that is ready and need not go through the heap,
-; 8 the first of the leaves that are ready. (Entries are numbered from 1 there, 0 is none.) An entry's words: 0 the node, 1 the
+; 8 the first of the leaves that are ready, 9 the captures or null. (Entries are numbered from 1 there, 0 is none.) An entry's words: 0 the node, 1 the
 ; gradient so far, 2 how many gradients it waits for, 3 the node's number, 4 what it is, 5 whether the gradient is a sum made here,
 ; 6 the next of the leaves that are ready, 7 the words of its class: 0 what it is, 1 whether it has something to release.
 ; A node is 0 an operation, 1 a leaf, 2 one of several results, 3 an operation with several results, 4 what only Python knows.
@@ -20,6 +20,7 @@
 @w_more = global ptr null    ; adds a further term
 @w_visit = global ptr null   ; runs a node that has got hooks meanwhile
 @w_leaf = global ptr null    ; accumulates into a leaf
+@w_catch = global ptr null   ; puts a gradient among the captures, by way of hooks
 @w_add = global ptr null
 @w_add_in_place = global ptr null
 @w_apply = global ptr null     ; names
@@ -656,6 +657,92 @@ fail:
   ret i1 false
 }
 
+; Whether all leaves that were found are asked for and nothing else is, and every node leads to one: 1; 0 where not, -1 for an error.
+define internal i64 @all_asked(ptr %state, ptr %captures) {
+entry:
+  %None = load ptr, ptr @g_None
+  %count = call i64 @word(ptr %state, i64 1)
+  br label %each
+each:
+  %i = phi i64 [1, %entry], [%inext, %next]
+  %end = icmp sgt i64 %i, %count
+  br i1 %end, label %done, label %one
+one:
+  %inext = add i64 %i, 1
+  %e = call ptr @entry_of(ptr %state, i64 %i)
+  %node = load ptr, ptr %e
+  %what = call i64 @word(ptr %e, i64 4)
+  %leaf = icmp eq i64 %what, 1
+  %found = call ptr @PyDict_GetItemWithError(ptr %captures, ptr %node)
+  %asked = icmp ne ptr %found, null
+  %fits = icmp eq i1 %asked, %leaf
+  br i1 %fits, label %leads, label %why
+why:
+  %error = call ptr @PyErr_Occurred()
+  %failed = icmp ne ptr %error, null
+  %answer = sext i1 %failed to i64
+  ret i64 %answer
+leads:
+  br i1 %leaf, label %next, label %edges
+edges:
+  %next_nodes = call ptr @field(ptr %node, ptr @w_next)
+  %n = call i64 @word(ptr %next_nodes, i64 2)
+  br label %edge
+edge:
+  %k = phi i64 [0, %edges], [%knext, %target]
+  %nowhere = icmp eq i64 %k, %n
+  br i1 %nowhere, label %no, label %target
+target:
+  %at = add i64 %k, 3
+  %to = call ptr @pointer(ptr %next_nodes, i64 %at)
+  %knext = add i64 %k, 1
+  %unwanted = icmp eq ptr %to, %None
+  br i1 %unwanted, label %edge, label %next
+next:
+  br label %each
+done:
+  ret i64 1
+no:
+  ret i64 0
+}
+
+; Put the gradient of an entry among the captures; false for an error.
+define internal i1 @catch(ptr %e, ptr %captures) {
+entry:
+  %told = alloca [3 x ptr]
+  %node = load ptr, ptr %e
+  %g = call ptr @pointer(ptr %e, i64 1)
+  %no_g = icmp eq ptr %g, null
+  br i1 %no_g, label %yes, label %bare
+bare:
+  call void @set_pointer(ptr %e, i64 1, ptr null)
+  %None = load ptr, ptr @g_None
+  %extra = call ptr @field(ptr %node, ptr @w_extra)
+  %hookless = icmp eq ptr %extra, %None
+  br i1 %hookless, label %put, label %ask
+put:
+  %set = call i32 @PyDict_SetItem(ptr %captures, ptr %node, ptr %g)
+  call void @Py_DecRef(ptr %g)
+  %done = icmp eq i32 %set, 0
+  ret i1 %done
+ask:  ; it has got hooks meanwhile
+  call void @set_pointer(ptr %told, i64 0, ptr %node)
+  call void @set_pointer(ptr %told, i64 1, ptr %g)
+  call void @set_pointer(ptr %told, i64 2, ptr %captures)
+  %catcher = load ptr, ptr @w_catch
+  %caught = call ptr @PyObject_Vectorcall(ptr %catcher, ptr %told, i64 3, ptr null)
+  call void @Py_DecRef(ptr %g)
+  %failed = icmp eq ptr %caught, null
+  br i1 %failed, label %no, label %drop
+drop:
+  call void @Py_DecRef(ptr %caught)
+  br label %yes
+yes:
+  ret i1 true
+no:
+  ret i1 false
+}
+
 ; Whether two arrays have one number of dimensions and the same steps.
 define internal i1 @same_steps(ptr %a, ptr %b) {
 entry:
@@ -965,9 +1052,11 @@ fail:
   ret i1 false
 }
 
-; Accumulate into the leaves that are ready; false for an error.
+; Accumulate into the leaves that are ready, or catch their gradients; false for an error.
 define internal i1 @run_leaves(ptr %state) {
 entry:
+  %captures = call ptr @pointer(ptr %state, i64 9)
+  %whole = icmp eq ptr %captures, null
   br label %look
 look:
   %i = call i64 @word(ptr %state, i64 8)
@@ -977,8 +1066,13 @@ one:
   %e = call ptr @entry_of(ptr %state, i64 %i)
   %next = call i64 @word(ptr %e, i64 6)
   call void @set_word(ptr %state, i64 8, i64 %next)
-  %done = call i1 @accumulate(ptr %e)
-  br i1 %done, label %look, label %no
+  br i1 %whole, label %add, label %keep
+add:
+  %added = call i1 @accumulate(ptr %e)
+  br i1 %added, label %look, label %no
+keep:
+  %caught = call i1 @catch(ptr %e, ptr %captures)
+  br i1 %caught, label %look, label %no
 yes:
   ret i1 true
 no:
@@ -1054,10 +1148,13 @@ free:
 
 define ptr @walk(ptr %self, ptr %args, i64 %nargs) {
 entry:
-  %state = alloca [9 x i64]
+  %state = alloca [10 x i64]
   %None = load ptr, ptr @g_None
   %roots = load ptr, ptr %args
   %kept = call ptr @pointer(ptr %args, i64 1)
+  %captures = call ptr @pointer(ptr %args, i64 2)
+  %uncaptured = icmp eq ptr %captures, %None
+  %caught = select i1 %uncaptured, ptr null, ptr %captures
   %True = load ptr, ptr @g_True
   %keep = icmp eq ptr %kept, %True
   %size = call i64 @word(ptr %roots, i64 2)
@@ -1079,6 +1176,7 @@ open:
   call void @set_word(ptr %state, i64 6, i64 0)
   call void @set_word(ptr %state, i64 7, i64 0)
   call void @set_word(ptr %state, i64 8, i64 0)
+  call void @set_pointer(ptr %state, i64 9, ptr %caught)
   %no_entries = icmp eq ptr %entries, null
   %no_table = icmp eq ptr %table, null
   %lost = or i1 %no_entries, %no_table
@@ -1089,10 +1187,16 @@ first:
   br i1 %begun, label %all, label %stopped
 all:
   %found = call i64 @explore(ptr %state)
-  %whole = icmp sgt i64 %found, 0
-  br i1 %whole, label %heap, label %stopped
+  %seen = icmp sgt i64 %found, 0
+  br i1 %seen, label %which, label %stopped
+which:
+  br i1 %uncaptured, label %heap, label %asked
+asked:
+  %suits = call i64 @all_asked(ptr %state, ptr %captures)
+  %suited = icmp sgt i64 %suits, 0
+  br i1 %suited, label %heap, label %stopped
 stopped:
-  %reason = phi i64 [%entered, %first], [%found, %all]
+  %reason = phi i64 [%entered, %first], [%found, %all], [%suits, %asked]
   %failed = icmp slt i64 %reason, 0
   br i1 %failed, label %fail, label %refuse
 heap:
