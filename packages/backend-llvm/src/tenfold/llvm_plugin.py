@@ -6,7 +6,8 @@ from tenfold.plugins import hookimpl
 
 TENFOLD_PLUGIN_API = 1
 MODULES = {
-    "pointwise": ("pointwise", "quotients"),
+    "view": ("regions",),
+    "pointwise": ("pointwise", "quotients", "regions"),
     "activation": ("pointwise", "activation", "softmax"),
     "units": ("pointwise", "activation", "units", "composites", "gated_units", "unit_slopes"),
     "reduction": ("reduction", "positions", "spread", "vector_norm", "integers"),

@@ -127,8 +127,8 @@ def expand(input: Any, size: Any) -> Any:
 def unbind(input: Any, dim: int) -> Any:
     if not input.ndim:
         raise IndexError(dim)
-    along = input if dim == 0 else np.moveaxis(input, dim, 0)
-    return [along[i, ...] for i in range(len(along))]
+    lead = LEAD[dim % input.ndim]
+    return [input[(*lead, i, ...)] for i in range(input.shape[dim])]
 
 
 @kernel(op.split_with_sizes, device="cpu")

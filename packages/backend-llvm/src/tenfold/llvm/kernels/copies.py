@@ -16,6 +16,7 @@ from tenfold.dispatch.operators import op
 from tenfold.llvm import session as sessions
 from tenfold.llvm.conversions import Conversions
 from tenfold.llvm.kernels.attaching import chosen
+from tenfold.llvm.kernels.selecting import before
 from tenfold.llvm.programs import Compiled, empty
 from tenfold.llvm.storage import FLOAT16, FLOAT32, FLOAT64
 from tenfold.llvm.strided_copies import ANY, OUTER as AROUND, SHORT, STEPS, copied
@@ -31,6 +32,26 @@ FEWEST, LEAST_ROWS = 1 << 10, 1 << 8  # the same of elements and rows that are s
 NARROWEST = 8  # rows and columns of a matrix that is worth turning
 WORK = 1 << 14
 AS_FLOATS = {2: FLOAT16, 4: FLOAT32, 8: FLOAT64}  # by bytes
+
+
+def _in_order(input: Any) -> bool:
+    """Whether dimensions follow each other as in memory row by row, maybe with gaps."""
+    last = 0
+    for step in reversed(input.strides):
+        if step <= last:
+            return False
+        last = step
+    return input.size > 0
+
+
+def small(input: Any, memory_format: Any) -> Any:
+    """Copies that keep the order of dimensions, where that is at hand."""
+    if memory_format is None or memory_format.order is None:
+        if input.flags.forc:
+            return input.copy("K")
+        if input.size < LEAST and _in_order(input):
+            return input.copy("C")
+    return NotImplemented
 
 
 def clone(input: Any, memory_format: Any) -> Any:
@@ -119,4 +140,5 @@ def _rows_plan(shape: tuple[int, ...], strides: tuple[int, ...], size: int) -> A
 _session = sessions.session()
 if _session is not None and _session.paths is not None:
     Conversions(_session).lead(_session.paths, Tensor, op.to.fn)
+before("clone", small, "small arrays")
 chosen("clone", clone, 2, "transposed arrays of 2, 4 and 8 bytes, arrays of short rows", FEWEST)
