@@ -15,7 +15,7 @@ MODULES = {
     "scans": ("running",),
     "conversion": ("copies",),
     "norm": ("norm", "batch_norm", "group_norm"),
-    "indexing": ("joining", "gathering", "selecting", "adding", "sending", "flipping", "triangles"),
+    "indexing": ("joining", "gathering", "selecting", "adding", "sending", "flipping", "triangles", "regions"),
     "matmul": ("matmul",),
     "linear": ("linear",),
     "linalg": ("factors",),
@@ -30,6 +30,10 @@ MODULES = {
     "padding": ("padding",),
     "rnn": ("recurrence",),
     "embedding": ("embedding", "bags"),
+    "arrangements": ("arranging",),
+    "diagonals": ("arranging",),
+    "cuts": ("arranging",),
+    "places": ("placing",),
 }
 
 

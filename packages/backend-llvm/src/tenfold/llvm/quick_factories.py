@@ -71,9 +71,11 @@ def _numbers(*values: Any) -> bool:
     return all(type(v) in (int, float) and abs(v) < LARGEST for v in values)
 
 
-def linspace(start: Any, end: Any, steps: Any) -> Any:
+def linspace(start: Any, end: Any, steps: Any, *, dtype: Any = None, device: Any = None) -> Any:
     """Few float32 numbers at equal distances, counted from the nearer end, as PyTorch rounds them."""
-    if type(steps) is not int or not 1 < steps < MOST or not _numbers(start, end) or not usual():
+    if type(steps) is not int or not 1 < steps < MOST or not _numbers(start, end) or not usual(device):
+        return NotImplemented
+    if dtype is not None and dtype is not dtypes.float32:
         return NotImplemented
     low, high = _rounded(start), _rounded(end)
     between = high - low

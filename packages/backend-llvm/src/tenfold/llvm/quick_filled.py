@@ -16,6 +16,7 @@ import numpy as np
 from tenfold.cpu.allocator import COLLECTED
 from tenfold.dispatch.devices import CPU
 from tenfold.llvm.quick_factories import usual
+from tenfold.llvm.quick_views import here
 from tenfold.settings.determinism import STATE as DETERMINISM
 from tenfold.tensor.tensor import wrap
 from tenfold.types import dtypes
@@ -63,7 +64,7 @@ def _holds(dtype: Any, value: Any) -> bool:
 
 def _made(size: Any, value: Any, dtype: Any, device: Any, requires_grad: Any) -> Any:
     """A tensor of one value; None: of none, 0 of any kind of zeros."""
-    if size is None or dtype not in _PLAIN or not usual(device) or COLLECTED:
+    if size is None or dtype not in _PLAIN or not usual(device) or COLLECTED or type(requires_grad) is not bool:
         return NotImplemented
     if value is None:
         if DETERMINISM["on"]:
@@ -79,15 +80,15 @@ def _made(size: Any, value: Any, dtype: Any, device: Any, requires_grad: Any) ->
 
 
 def empty(*size: Any, dtype: Any = None, device: Any = None, requires_grad: bool = False, pin_memory: bool = False) -> Any:
-    return NotImplemented if pin_memory else _made(_sizes(size), None, dtype or dtypes.float32, device, requires_grad)
+    return NotImplemented if pin_memory is not False else _made(_sizes(size), None, dtype or dtypes.float32, device, requires_grad)
 
 
 def zeros(*size: Any, dtype: Any = None, device: Any = None, requires_grad: bool = False, pin_memory: bool = False) -> Any:
-    return NotImplemented if pin_memory else _made(_sizes(size), 0, dtype or dtypes.float32, device, requires_grad)
+    return NotImplemented if pin_memory is not False else _made(_sizes(size), 0, dtype or dtypes.float32, device, requires_grad)
 
 
 def ones(*size: Any, dtype: Any = None, device: Any = None, requires_grad: bool = False, pin_memory: bool = False) -> Any:
-    return NotImplemented if pin_memory else _made(_sizes(size), 1, dtype or dtypes.float32, device, requires_grad)
+    return NotImplemented if pin_memory is not False else _made(_sizes(size), 1, dtype or dtypes.float32, device, requires_grad)
 
 
 def full(
@@ -95,7 +96,7 @@ def full(
 ) -> Any:
     if dtype is None:
         dtype = getattr(dtypes, _DTYPES[type(fill_value)])
-    if pin_memory or not _holds(dtype, fill_value) or type(size) is int:
+    if pin_memory is not False or not _holds(dtype, fill_value) or type(size) is int:
         return NotImplemented
     return _made(_sizes((size,)), fill_value, dtype, device, requires_grad)
 
@@ -108,7 +109,7 @@ def scalar_tensor(
 
 def _like(input: Any, value: Any, dtype: Any, device: Any, requires_grad: Any, memory_format: Any) -> Any:
     array = input._array
-    if input._key is not CPU or memory_format not in _ROWS or not (array.ndim < 2 or array.flags.c_contiguous):
+    if not here(input) or memory_format not in _ROWS or not (array.ndim < 2 or array.flags.c_contiguous):
         return NotImplemented
     return _made(array.shape, value, dtype or input.dtype, CPU if device is None else device, requires_grad)
 
@@ -140,7 +141,7 @@ def full_like(
 
 
 def _new(input: Any, size: tuple[Any, ...], value: Any, dtype: Any, device: Any, requires_grad: Any) -> Any:
-    if input._key is not CPU:
+    if not here(input):
         return NotImplemented
     return _made(_sizes(size), value, dtype or input.dtype, CPU if device is None else device, requires_grad)
 
@@ -172,12 +173,12 @@ def fill(input: Any, value: Any) -> Any:
 
 def eye(n: Any, m: Any = None, *, dtype: Any = None, device: Any = None, requires_grad: bool = False) -> Any:
     """Ones on the diagonal of a square."""
-    if type(n) is not int or n < 1 or m not in (None, n):
+    if type(n) is not int or n < 1 or m not in (None, n) or type(requires_grad) is not bool:
         return NotImplemented
     made = _made((n, n), 0, dtype or dtypes.float32, device, False)
     if made is not NotImplemented:
         made._array.reshape(-1)[:: n + 1] = 1
-    return made.requires_grad_(True) if requires_grad else made
+    return made.requires_grad_(True) if requires_grad is True and made is not NotImplemented else made
 
 
 @lru_cache(maxsize=64)

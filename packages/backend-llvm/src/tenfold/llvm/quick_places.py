@@ -14,7 +14,7 @@ from tenfold.dispatch.devices import CPU
 from tenfold.dispatch.operators import op
 from tenfold.dispatch.runtime import STATE
 from tenfold.llvm.quick_subscripts import BOOL, INT64
-from tenfold.llvm.quick_views import free
+from tenfold.llvm.quick_views import free, here
 from tenfold.tensor.tensor import Tensor, wrap
 
 FEW = 32  # positions that Python compares sooner than NumPy begins
@@ -31,11 +31,11 @@ def within(index: Any, size: int) -> bool:
     return bool(index.view(UNSIGNED).max() < size)  # those below 0 are the greatest
 
 
-def _places(input: Any, dim: Any, index: Any) -> Any:
+def places_of(input: Any, dim: Any, index: Any) -> Any:
     """A row of positions in a dimension of an array in one piece; None for anything else."""
     array = input._array
     n = array.ndim
-    if input._key is not CPU or type(dim) is not int or not -n <= dim < n or not array.flags.c_contiguous or not array.size:
+    if not here(input) or type(dim) is not int or not -n <= dim < n or not array.flags.c_contiguous or not array.size:
         return None
     if type(index) is not Tensor or index._key is not CPU:
         return None
@@ -47,7 +47,7 @@ def _places(input: Any, dim: Any, index: Any) -> Any:
 
 def index_select(input: Any, dim: Any, index: Any) -> Any:
     """The slices at positions."""
-    places = _places(input, dim, index)
+    places = places_of(input, dim, index)
     if places is None:
         return NotImplemented
     array = input._array
@@ -60,7 +60,7 @@ def index_select(input: Any, dim: Any, index: Any) -> Any:
 
 def _fitting(input: Any, dim: Any, index: Any, source: Any) -> Any:
     """The positions, where the source has a slice of the same kind for each."""
-    places = _places(input, dim, index) if free(input) and type(source) is Tensor and free(source) else None
+    places = places_of(input, dim, index) if free(input) and type(source) is Tensor and free(source) else None
     if places is None or source._array.dtype is not input._array.dtype:
         return None
     shape = list(input._array.shape)
@@ -101,7 +101,7 @@ def index_copy(input: Any, dim: Any, index: Any, source: Any) -> Any:
 def masked_select(input: Any, mask: Any) -> Any:
     """The elements where a mask of the same shape holds."""
     array, holds = input._array, mask._array
-    if not free(input) or mask._key is not CPU or holds.dtype is not BOOL or array.shape != holds.shape or not array.ndim:
+    if not free(input) or not here(mask) or holds.dtype is not BOOL or array.shape != holds.shape or not array.ndim:
         return NotImplemented
     if not array.flags.c_contiguous or not holds.flags.c_contiguous:
         return NotImplemented

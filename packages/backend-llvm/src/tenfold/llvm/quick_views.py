@@ -29,9 +29,14 @@ _to: Any = op.to.fn
 _view: Any = op.view.fn
 
 
+def here(tensor: Any) -> bool:
+    """Whether this is a tensor of the CPU whose class asks for nothing."""
+    return isinstance(tensor, Tensor) and tensor._key is CPU
+
+
 def free(tensor: Any) -> bool:
     """Whether this is a tensor of the CPU for whose results nothing is recorded."""
-    return tensor._key is CPU and (tensor._node is None or not STATE.grad_enabled)
+    return here(tensor) and (tensor._node is None or not STATE.grad_enabled)
 
 
 def listed(given: tuple[Any, ...]) -> Any:
@@ -59,7 +64,7 @@ def movedim(input: Any, source: Any, destination: Any) -> Any:
     """Dimensions moved to new places."""
     if type(source) is int:
         source, destination = (source,), (destination,)
-    if input._key is not CPU or {*map(type, source), *map(type, destination)} != INTS:
+    if not here(input) or {*map(type, source), *map(type, destination)} != INTS:
         return NotImplemented
     order = _moved(input._array.ndim, tuple(source), tuple(destination))
     return NotImplemented if order is None else _permute(input, order)
@@ -69,7 +74,7 @@ def unflatten(input: Any, dim: Any, sizes: Any) -> Any:
     """A dimension as several."""
     shape = input._array.shape
     n = len(shape)
-    if input._key is not CPU or type(dim) is not int or not -n <= dim < n or set(map(type, sizes)) != INTS:
+    if not here(input) or type(dim) is not int or not -n <= dim < n or set(map(type, sizes)) != INTS:
         return NotImplemented
     known, open_sizes = prod([m for m in sizes if m != -1]), list(sizes).count(-1)
     dim %= n
@@ -84,7 +89,7 @@ def narrow(input: Any, dim: Any, start: Any, length: Any) -> Any:
     if type(start) is Tensor and start._key is CPU and start._array.dtype is INT64:
         start = start._array.item()
     shape = input._array.shape
-    if input._key is not CPU or {type(dim), type(start), type(length)} != INTS:
+    if not here(input) or {type(dim), type(start), type(length)} != INTS:
         return NotImplemented
     size = shape[dim]
     if start < 0:
@@ -96,12 +101,12 @@ def narrow(input: Any, dim: Any, start: Any, length: Any) -> Any:
 
 def expand_as(input: Any, other: Any) -> Any:
     """A view with the shape of another tensor."""
-    return _expand(input, other._array.shape) if input._key is CPU and other._key is CPU else NotImplemented
+    return _expand(input, other._array.shape) if here(input) and here(other) else NotImplemented
 
 
 def broadcast_to(input: Any, *size: Any) -> Any:
     """A view with another shape."""
-    return _expand(input, *size) if input._key is CPU else NotImplemented
+    return _expand(input, *size) if here(input) else NotImplemented
 
 
 def broadcast_tensors(*tensors: Any) -> Any:
@@ -117,7 +122,7 @@ def broadcast_tensors(*tensors: Any) -> Any:
                     return NotImplemented
                 shape[d] = one[d]
     wide = tuple(shape)
-    if any(x._key is not CPU for x in tensors):
+    if any(not here(x) for x in tensors):
         return NotImplemented
     return tuple([x if x._array.shape == wide else _expand(x, wide) for x in tensors])
 
@@ -129,7 +134,7 @@ def _sizes(have: int, size: int) -> list[int]:
 
 def split(tensor: Any, split_size_or_sections: Any, dim: Any = 0) -> Any:
     """Parts of a dimension."""
-    if tensor._key is not CPU or type(dim) is not int:
+    if not here(tensor) or type(dim) is not int:
         return NotImplemented
     if type(split_size_or_sections) in (list, tuple):
         return _split(tensor, split_size_or_sections, dim)
@@ -141,7 +146,7 @@ def split(tensor: Any, split_size_or_sections: Any, dim: Any = 0) -> Any:
 
 def chunk(input: Any, chunks: Any, dim: Any = 0) -> Any:
     """At most so many parts of a dimension."""
-    if input._key is not CPU or type(chunks) is not int or type(dim) is not int or chunks < 1:
+    if not here(input) or type(chunks) is not int or type(dim) is not int or chunks < 1:
         return NotImplemented
     have = input._array.shape[dim]
     return _split(input, _sizes(have, -(-have // chunks)), dim) if have else NotImplemented
@@ -180,7 +185,7 @@ def repeat_interleave(input: Any, repeats: Any, dim: Any = None) -> Any:
     if not free(input) or (dim is not None and type(dim) is not int):
         return NotImplemented
     if type(repeats) is Tensor:
-        repeats = repeats._array if repeats._key is CPU else None
+        repeats = repeats._array if here(repeats) else None
         if repeats.dtype is not INT64 or repeats.ndim != 1 or repeats.size < 2:
             return NotImplemented
     elif type(repeats) is not int or repeats < 0:
@@ -194,7 +199,7 @@ def repeat_interleave(input: Any, repeats: Any, dim: Any = None) -> Any:
 
 def type_as(input: Any, other: Any) -> Any:
     """In the dtype of another tensor."""
-    return _to(input, other.dtype) if input._key is CPU and other._key is CPU else NotImplemented
+    return _to(input, other.dtype) if here(input) and here(other) else NotImplemented
 
 
 VIEWS: dict[str, Any] = {

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from tenfold.dispatch.operators import op
+from tenfold.dispatch.operators import TENSOR_ROLES, op
 from tenfold.dispatch.runtime import RUNTIME
 from tenfold.llvm.quick_factories import FACTORIES
 from tenfold.llvm.quick_filled import FILLED
@@ -91,7 +91,7 @@ class Viewer:
         if words is None:
             words = np.zeros(WORDS, np.int64)
             words[KIND] = FIRST
-        if of is not None:
+        if of is not None and any(p.role in TENSOR_ROLES for p in of.params):
             words[OTHERS] = id(of.calls.kernels)
             self.native.keep.append(of.calls.kernels)
         words[QUICK] = id(function)

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from tenfold.cpu.backend import address
+from tenfold.cpu.view import LEAD
 from tenfold.llvm.kernels.selecting import before
 from tenfold.llvm.session import session
 
@@ -83,6 +84,32 @@ def view_as_complex(input: Array) -> Any:
     return np.ndarray(input.shape[:-1], whole, input) if input.shape[-1:] == (2,) else NotImplemented
 
 
+def roll(input: Array, shifts: Any, dims: Any) -> Any:
+    """Elements shifted along one dimension, or as if flat: two copies."""
+    if type(shifts) in (tuple, list) and len(shifts) == 1:
+        (shifts,) = shifts
+    if type(dims) in (tuple, list) and len(dims) < 2:
+        dims = dims[0] if dims else None
+    if type(shifts) is not int or not input.flags.carray or not input.size or not input.ndim:
+        return NotImplemented
+    made = np.empty(input.shape, input.dtype)
+    source, target, d = (input.reshape(-1), made.reshape(-1), 0) if dims is None else (input, made, dims)
+    if type(d) is not int or not -source.ndim <= d < source.ndim:
+        return NotImplemented
+    cut, lead = -shifts % source.shape[d], LEAD[d % source.ndim]
+    rest = source.shape[d] - cut
+    target[(*lead, slice(rest))] = source[(*lead, slice(cut, None))]
+    target[(*lead, slice(rest, None))] = source[(*lead, slice(cut))]
+    return made
+
+
+def nonzero(input: Array) -> Any:
+    """Where elements are, row by row: the places of each dimension in a row of memory."""
+    return np.array(input.nonzero()).T if input.ndim else NotImplemented
+
+
+before("roll", roll, "along one dimension")
+before("nonzero", nonzero, "arrays with dimensions")
 before("as_strided", as_strided, "memory in one piece")
 before("unfold", unfold, "elements in memory in one piece")
 before("view_as_real", view_as_real, "arrays in one piece")

@@ -183,6 +183,6 @@ known:
 done:
   ret ptr %made
 slow:
-  %usual_way = call ptr @in_python(ptr %function, ptr %args, i64 %nargsf, ptr %names)
+  %usual_way = call ptr @otherwise(ptr %function, ptr %args, i64 %nargsf, ptr %names)
   ret ptr %usual_way
 }
