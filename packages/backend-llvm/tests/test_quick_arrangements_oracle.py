@@ -251,3 +251,27 @@ def test_kernels_that_somebody_attaches_go_first():
         op.tile.calls.kernels.clear()
         x._key.kernels.__dict__.pop("tile", None)
     assert x.tile(2).shape == (2, 4)
+
+
+GRADIENTS = {
+    "diag_embed": lambda lib, x: x.diag_embed(1), "diag_embed below": lambda lib, x: x[0].diag_embed(-2),
+    "diagonal": lambda lib, x: x.diagonal(-1), "unfold": lambda lib, x: x.unfold(1, 3, 1), "unfold apart": lambda lib, x: x.unfold(0, 1, 2),
+    "index_select": lambda lib, x: x.index_select(0, lib.tensor([1, 1, 0])), "take": lambda lib, x: x.take(lib.tensor([0, 0, 5])),
+    "rows": lambda lib, x: x[lib.tensor([2, 2])], "expand": lambda lib, x: x[:, None, :1].expand(3, 2, 4),
+    "expand in front": lambda lib, x: x.expand(2, 3, 4), "reshape": lambda lib, x: x.reshape(2, -1), "reshape of columns": lambda lib, x: x.t().reshape(12),
+    "swapaxes": lambda lib, x: x.swapaxes(0, -1), "double": lambda lib, x: x.double(), "as_strided": lambda lib, x: x.as_strided((2, 3), (1, 1)),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", GRADIENTS)
+@pytest.mark.parametrize("dtype", ["float32", "float64", "float16"])
+def test_gradients_are_pytorchs(name, dtype):
+    found = []
+    for lib in LIBRARIES:
+        x = lib.from_numpy(np.arange(12.0).reshape(3, 4).astype(dtype)).requires_grad_()
+        for _ in range(2):  # the second finds the geometry of the first
+            y = GRADIENTS[name](lib, x)
+            (first,) = lib.autograd.grad((y * y).sum(), x, create_graph=True)
+        first.sum().backward()
+        found.append((first.tolist(), x.grad.tolist(), y.tolist()))
+    assert found[0] == found[1]

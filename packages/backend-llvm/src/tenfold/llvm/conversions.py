@@ -128,6 +128,7 @@ class Conversions:
     def lead(self, paths: Any, Tensor: Any, to: Any) -> None:
         """Give the methods and `to` their call paths."""
         for target, words in self.words.items():
+            paths.viewer.quick(quick_conversions.CONVERTERS[target], words)
             paths.lead_by(getattr(Tensor, METHODS[target.numpy.name]), words)
         for name, target in OTHERS.items():
             paths.lead_by(getattr(Tensor, name), paths.viewer.quick(quick_conversions.CONVERTERS[target]))

@@ -1,56 +1,52 @@
-"""Conversions of tensors that lie in one piece to the dtypes for which there is no loop of their own, and the longer spellings of `to`.
+"""Conversions that have no loop of their own, or are recorded, and the longer spellings of `to`: the operator beneath is called at once.
 
-NumPy converts as in tenfold-core's kernel. What is recorded, and what they do not know, is left to core's functions.
+What they do not know is left to tenfold-core's functions, by NotImplemented or by any exception.
 """
 
 from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-
-from tenfold.cpu.quiet import quiet
 from tenfold.dispatch.devices import CPU
 from tenfold.dispatch.operators import op
-from tenfold.llvm.quick_views import free, here
-from tenfold.tensor.tensor import Tensor, wrap
+from tenfold.llvm.quick_views import here
+from tenfold.tensor.tensor import Tensor
 from tenfold.types import dtypes
+from tenfold.types.memory_format import preserve_format
 
-SOURCES = frozenset(np.dtype(name) for name in ("f2", "f4", "f8", "i1", "i2", "i4", "i8", "u1", "?"))
-DOUBLE = np.dtype(np.float64)
+_clone: Any = op.clone.fn
 _to: Any = op.to.fn
-
-
-@quiet
-def _cast(array: Any, dtype: Any) -> Any:
-    return array.astype(dtype)
+_to_dtype: Any = op.to_dtype.fn
 
 
 def _converter(target: Any) -> Any:
-    numpy_dtype = target.numpy
-
     def convert(input: Any) -> Any:
-        array = input._array
-        if not free(input) or array.dtype not in SOURCES or not array.flags.forc:
+        if not here(input):
             return NotImplemented
-        if array.dtype is numpy_dtype:
-            return input
-        if target is dtypes.uint8 and array.dtype is DOUBLE:  # which goes by way of int64
-            return NotImplemented
-        return wrap(_cast(array, numpy_dtype), CPU)
+        return input if input._array.dtype is target.numpy else _to_dtype(input, target)
 
     return convert
 
 
 CONVERTERS = {
-    d: _converter(d) for d in (dtypes.int16, dtypes.int8, dtypes.uint8, dtypes.complex64, dtypes.complex128)
+    d: _converter(d)
+    for d in (
+        dtypes.float32, dtypes.float64, dtypes.float16, dtypes.bfloat16, dtypes.int64, dtypes.int32, dtypes.bool_,
+        dtypes.int16, dtypes.int8, dtypes.uint8, dtypes.complex64, dtypes.complex128,
+    )
 }  # fmt: skip
 
 
-def to(input: Any, *args: Any, dtype: Any = None, device: Any = None) -> Any:
+def to(
+    input: Any, *args: Any, dtype: Any = None, device: Any = None, non_blocking: Any = False, memory_format: Any = preserve_format
+) -> Any:
     """To a dtype, to the CPU where the tensor is, as another tensor."""
-    if not here(input):
+    if not here(input) or memory_format is not preserve_format:
         return NotImplemented
+    copy = False
+    if len(args) > 1 and type(args[-1]) is bool:  # non_blocking, which says nothing here, and copy
+        copy = args[-1] if type(args[-2]) is bool else False
+        args = args[:-2] if type(args[-2]) is bool else args[:-1]
     for a in args:
         if type(a) is dtypes.dtype and dtype is None:
             dtype = a
@@ -63,8 +59,9 @@ def to(input: Any, *args: Any, dtype: Any = None, device: Any = None) -> Any:
     if device is not None and device is not CPU and device != "cpu":
         return NotImplemented
     if dtype is None or input._array.dtype is dtype.numpy:
+        if copy:
+            return _clone(input) if dtype is not None else NotImplemented
         return input if type(dtype) is dtypes.dtype or (dtype is None and device is not None) else NotImplemented
-    convert = CONVERTERS.get(dtype)
-    if convert is not None:
-        return convert(input)
-    return _to(input, dtype) if len(args) != 1 or args[0] is not dtype else NotImplemented
+    if dtype not in CONVERTERS:
+        return NotImplemented
+    return _to_dtype(input, dtype) if len(args) == 1 and args[0] is dtype else _to(input, dtype)  # which has loops of its own

@@ -52,7 +52,7 @@ def _sizes(given: tuple[Any, ...]) -> Any:
 
 def _holds(dtype: Any, value: Any) -> bool:
     """Whether a number becomes an element of the dtype as it stands."""
-    kind = type(value)
+    kind = int if type(value) is bool and dtype is not dtypes.bool_ else type(value)
     if dtype in _FLOATS:
         return (kind is float and (abs(value) < LARGEST or value in (inf, -inf))) or (kind is int and -WHOLE < value < WHOLE)
     if dtype in _HALVES:
@@ -188,7 +188,7 @@ def _triangle(lower: bool, row: int, col: int, offset: int) -> Any:
 
 
 def _indices(lower: bool, row: Any, col: Any, offset: Any, dtype: Any, device: Any) -> Any:
-    if {type(row), type(col), type(offset)} != {int} or min(row, col) < 1 or row * col > FEW or not usual(device):
+    if {type(row), type(col), type(offset)} != {int} or min(row, col) < 0 or row * col > FEW or not usual(device):
         return NotImplemented
     found = _triangle(lower, row, col, offset)
     return wrap(found.astype((dtype or dtypes.int64).numpy), CPU)

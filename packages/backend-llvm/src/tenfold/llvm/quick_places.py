@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from tenfold.cpu.quiet import quiet
 from tenfold.cpu.view import LEAD
 from tenfold.dispatch.devices import CPU
 from tenfold.dispatch.operators import op
@@ -76,16 +77,13 @@ def index_add(input: Any, dim: Any, index: Any, source: Any, *, alpha: Any = 1) 
         return NotImplemented
     if abs(alpha) > 1 << 24:
         return NotImplemented
-    values = source._array
-    with np.errstate(all="ignore"):
-        if alpha != 1:
-            values = values * alpha
-        made, where = array.copy("C"), (*LEAD[dim % array.ndim], places)
-        if len(set(places.tolist())) == len(places):
-            made[where] += values
-        else:
-            np.add.at(made, where, values)
-    return wrap(made, CPU)
+    return wrap(_added(array.copy("C"), (*LEAD[dim % array.ndim], places), source._array, alpha), CPU)
+
+
+@quiet
+def _added(made: Any, where: Any, values: Any, alpha: float) -> Any:
+    np.add.at(made, where, values if alpha == 1 else values * alpha)
+    return made
 
 
 def index_copy(input: Any, dim: Any, index: Any, source: Any) -> Any:

@@ -61,7 +61,8 @@ class Viewer:
                 words = self.quick(read, words.copy())
                 yield vars(RUNTIME["Tensor"])["__getitem__"], words
         for name, (basis, kind) in COMPOSITES.items():
-            words = self.words(getattr(op, basis), kind, None)
+            recorded = None if name == "t" else f"attach_{basis}"  # which gets the call's arguments, and t has none
+            words = self.words(getattr(op, basis), kind, recorded)
             others = getattr(op, name).calls.kernels
             words[OTHERS] = id(others)
             self.native.keep.append(others)

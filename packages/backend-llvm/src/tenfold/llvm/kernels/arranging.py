@@ -12,6 +12,7 @@ import numpy as np
 
 from tenfold.cpu.view import LEAD
 from tenfold.dispatch.devices import CPU
+from tenfold.dispatch.meta import contiguous_strides
 from tenfold.dispatch.operators import op
 from tenfold.llvm.kernels.attaching import quickly
 from tenfold.llvm.quick_subscripts import INT64
@@ -21,6 +22,7 @@ from tenfold.tensor.tensor import Tensor, wrap
 _cat: Any = op.cat.fn
 _getitem: Any = op.getitem.fn
 _flip: Any = op.flip.fn
+_strided_sum: Any = op.strided_sum.fn
 _unsqueeze: Any = op.unsqueeze.fn
 _view: Any = op.view.fn
 
@@ -156,9 +158,15 @@ def _on_diagonal(rows: Any, offset: int) -> Any:
 
 def diag_embed(input: Any, offset: Any = 0, dim1: Any = -2, dim2: Any = -1) -> Any:
     """The last dimension on a diagonal of two new ones at the end."""
-    if not free(input) or type(offset) is not int or (dim1, dim2) != (-2, -1) or not input._array.size or not input._array.ndim:
+    if not here(input) or type(offset) is not int or (dim1, dim2) != (-2, -1) or not input._array.size or not input._array.ndim:
         return NotImplemented
-    return _on_diagonal(input._array, offset)
+    if free(input):
+        return _on_diagonal(input._array, offset)
+    *lead, count = input._array.shape
+    side = count + abs(offset)
+    shape = (*lead, side, side)
+    strides = (*contiguous_strides(shape)[:-2], side + 1)
+    return _strided_sum(input, shape, (*lead, count), strides, offset if offset >= 0 else -offset * side)
 
 
 def diagflat(input: Any, offset: Any = 0) -> Any:

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from tenfold.cpu.quiet import quiet
 from tenfold.dispatch.operators import op
 from tenfold.llvm import session as sessions
 from tenfold.llvm.conversions import Conversions
@@ -31,6 +32,8 @@ LEAST = 1 << 12  # elements, below which NumPy's loop takes less time than the c
 FEWEST, LEAST_ROWS = 1 << 10, 1 << 8  # the same of elements and rows that are short
 NARROWEST = 8  # rows and columns of a matrix that is worth turning
 WORK = 1 << 14
+CONVERTED = frozenset(np.dtype(name) for name in ("f2", "f4", "f8", "i1", "i2", "i4", "i8", "u1", "?"))
+CONVERTED_TO = CONVERTED | {np.dtype(np.complex64), np.dtype(np.complex128)}
 AS_FLOATS = {2: FLOAT16, 4: FLOAT32, 8: FLOAT64}  # by bytes
 
 
@@ -140,5 +143,19 @@ def _rows_plan(shape: tuple[int, ...], strides: tuple[int, ...], size: int) -> A
 _session = sessions.session()
 if _session is not None and _session.paths is not None:
     Conversions(_session).lead(_session.paths, Tensor, op.to.fn)
+@quiet
+def _cast(array: Any, dtype: Any) -> Any:
+    return array.astype(dtype)
+
+
+def to_dtype(input: Any, dtype: Any) -> Any:
+    """Arrays without gaps of dtypes that NumPy converts as PyTorch does: all but double to uint8, which goes by way of int64."""
+    source, target = input.dtype, getattr(dtype, "numpy", None)
+    if source not in CONVERTED or target not in CONVERTED_TO or not input.flags.forc:
+        return NotImplemented
+    return NotImplemented if source.char == "d" and target.char == "B" else _cast(input, target)
+
+
+before("to_dtype", to_dtype, "arrays without gaps")
 before("clone", small, "small arrays")
 chosen("clone", clone, 2, "transposed arrays of 2, 4 and 8 bytes, arrays of short rows", FEWEST)

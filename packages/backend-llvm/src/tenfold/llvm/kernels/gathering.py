@@ -25,14 +25,13 @@ def gather(input: Array, dim: int, index: Array, sparse_grad: bool) -> Any:
     if type(dim) is not int or not -input.ndim <= dim < input.ndim or index.ndim != input.ndim:
         return NotImplemented
     dim %= input.ndim
-    places = index.shape
-    if input.shape != places:  # of the other dimensions the index may have less
+    shape, places = input.shape, index.shape
+    before, after = places[:dim], places[dim + 1 :]
+    if shape[:dim] != before or shape[dim + 1 :] != after:  # of the other dimensions the index may have less
         input = input[tuple([ALL if d == dim else slice(n) for d, n in enumerate(places)])]
+        if input.shape[:dim] != before or input.shape[dim + 1 :] != after:
+            return NotImplemented
     if not (input.flags.carray and index.flags.carray):
-        return NotImplemented
-    shape = input.shape
-    before, after = shape[:dim], shape[dim + 1 :]
-    if places[:dim] != before or places[dim + 1 :] != after:
         return NotImplemented
     out, flag, inner = np.empty(places, input.dtype), np.zeros((), np.int64), prod(after)
     arguments = (input, index, out, flag, shape[dim], places[dim], inner)

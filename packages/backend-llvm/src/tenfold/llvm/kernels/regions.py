@@ -78,8 +78,10 @@ def view_as_real(input: Array) -> Any:
 
 def view_as_complex(input: Array) -> Any:
     """Pairs in memory that begins with a pair."""
-    whole = WHOLES.get(input.dtype)
-    if whole is None or type(input.base) is np.ndarray or not input.flags.c_contiguous or not input.size:
+    whole, base = WHOLES.get(input.dtype), input.base
+    if whole is None or not input.flags.c_contiguous or not input.size:
+        return NotImplemented
+    if type(base) is np.ndarray and (type(base.base) is np.ndarray or _distance(input, base) % whole.itemsize):
         return NotImplemented
     return np.ndarray(input.shape[:-1], whole, input) if input.shape[-1:] == (2,) else NotImplemented
 
