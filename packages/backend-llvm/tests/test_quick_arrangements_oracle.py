@@ -3,6 +3,8 @@ ordinary way."""
 
 from __future__ import annotations
 
+from typing import ClassVar
+
 import numpy as np
 import pytest
 
@@ -183,7 +185,7 @@ def test_results_are_those_of_the_ordinary_way(name):
 class Doubled(tenfold.Tensor):
     """A class that sees its operators."""
 
-    seen: list[str] = []
+    seen: ClassVar[list[str]] = []
 
     @classmethod
     def __torch_function__(cls, func, types, args=(), kwargs=None):
@@ -192,12 +194,20 @@ class Doubled(tenfold.Tensor):
 
 
 CALLS = {
-    "hstack": lambda x: tenfold.hstack([x, x]), "diag": lambda x: x.diag(), "index_select": lambda x: x.index_select(0, PLACE),
-    "index_fill": lambda x: x.index_fill(0, PLACE, 2.0), "put": lambda x: x.put(PLACE, x[0, :1]), "to": lambda x: x.to(tenfold.int16),
-    "repeat": lambda x: x.repeat(2, 1), "narrow": lambda x: x.narrow(0, 0, 1), "split": lambda x: tenfold.split(x, 1),
-    "as_strided": lambda x: x.as_strided((2,), (1,)), "zeros_like": lambda x: tenfold.zeros_like(x, dtype=tenfold.float64),
-    "select_scatter": lambda x: x.select_scatter(x[0], 0, 1), "movedim": lambda x: x.movedim(0, 1),
-}  # fmt: skip
+    "hstack": lambda x: tenfold.hstack([x, x]),
+    "diag": lambda x: x.diag(),
+    "index_select": lambda x: x.index_select(0, PLACE),
+    "index_fill": lambda x: x.index_fill(0, PLACE, 2.0),
+    "put": lambda x: x.put(PLACE, x[0, :1]),
+    "to": lambda x: x.to(tenfold.int16),
+    "repeat": lambda x: x.repeat(2, 1),
+    "narrow": lambda x: x.narrow(0, 0, 1),
+    "split": lambda x: tenfold.split(x, 1),
+    "as_strided": lambda x: x.as_strided((2,), (1,)),
+    "zeros_like": lambda x: tenfold.zeros_like(x, dtype=tenfold.float64),
+    "select_scatter": lambda x: x.select_scatter(x[0], 0, 1),
+    "movedim": lambda x: x.movedim(0, 1),
+}
 PLACE = tenfold.tensor([1])
 
 
@@ -254,13 +264,22 @@ def test_kernels_that_somebody_attaches_go_first():
 
 
 GRADIENTS = {
-    "diag_embed": lambda lib, x: x.diag_embed(1), "diag_embed below": lambda lib, x: x[0].diag_embed(-2),
-    "diagonal": lambda lib, x: x.diagonal(-1), "unfold": lambda lib, x: x.unfold(1, 3, 1), "unfold apart": lambda lib, x: x.unfold(0, 1, 2),
-    "index_select": lambda lib, x: x.index_select(0, lib.tensor([1, 1, 0])), "take": lambda lib, x: x.take(lib.tensor([0, 0, 5])),
-    "rows": lambda lib, x: x[lib.tensor([2, 2])], "expand": lambda lib, x: x[:, None, :1].expand(3, 2, 4),
-    "expand in front": lambda lib, x: x.expand(2, 3, 4), "reshape": lambda lib, x: x.reshape(2, -1), "reshape of columns": lambda lib, x: x.t().reshape(12),
-    "swapaxes": lambda lib, x: x.swapaxes(0, -1), "double": lambda lib, x: x.double(), "as_strided": lambda lib, x: x.as_strided((2, 3), (1, 1)),
-}  # fmt: skip
+    "diag_embed": lambda lib, x: x.diag_embed(1),
+    "diag_embed below": lambda lib, x: x[0].diag_embed(-2),
+    "diagonal": lambda lib, x: x.diagonal(-1),
+    "unfold": lambda lib, x: x.unfold(1, 3, 1),
+    "unfold apart": lambda lib, x: x.unfold(0, 1, 2),
+    "index_select": lambda lib, x: x.index_select(0, lib.tensor([1, 1, 0])),
+    "take": lambda lib, x: x.take(lib.tensor([0, 0, 5])),
+    "rows": lambda lib, x: x[lib.tensor([2, 2])],
+    "expand": lambda lib, x: x[:, None, :1].expand(3, 2, 4),
+    "expand in front": lambda lib, x: x.expand(2, 3, 4),
+    "reshape": lambda lib, x: x.reshape(2, -1),
+    "reshape of columns": lambda lib, x: x.t().reshape(12),
+    "swapaxes": lambda lib, x: x.swapaxes(0, -1),
+    "double": lambda lib, x: x.double(),
+    "as_strided": lambda lib, x: x.as_strided((2, 3), (1, 1)),
+}
 
 
 @pytest.mark.parametrize("name", GRADIENTS)

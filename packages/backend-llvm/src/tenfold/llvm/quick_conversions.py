@@ -1,4 +1,4 @@
-"""Conversions that have no loop of their own, or are recorded, and the longer spellings of `to`: the operator beneath is called at once.
+"""Conversions without a loop of their own or with a record, and the longer spellings of `to`: the operator beneath is called.
 
 What they do not know is left to tenfold-core's functions, by NotImplemented or by any exception.
 """

@@ -62,9 +62,11 @@ def _holds(dtype: Any, value: Any) -> bool:
     return kind is int and dtype in _RANGES and value in _RANGES[dtype]
 
 
-def _made(size: Any, value: Any, dtype: Any, device: Any, requires_grad: Any) -> Any:
+def _made(size: Any, value: Any, dtype: Any, device: Any, requires_grad: Any, pin_memory: Any = False) -> Any:
     """A tensor of one value; None: of none, 0 of any kind of zeros."""
-    if size is None or dtype not in _PLAIN or not usual(device) or COLLECTED or type(requires_grad) is not bool:
+    if size is None or dtype not in _PLAIN or not usual(device) or COLLECTED:
+        return NotImplemented
+    if type(requires_grad) is not bool or pin_memory is not False:
         return NotImplemented
     if value is None:
         if DETERMINISM["on"]:
@@ -80,15 +82,15 @@ def _made(size: Any, value: Any, dtype: Any, device: Any, requires_grad: Any) ->
 
 
 def empty(*size: Any, dtype: Any = None, device: Any = None, requires_grad: bool = False, pin_memory: bool = False) -> Any:
-    return NotImplemented if pin_memory is not False else _made(_sizes(size), None, dtype or dtypes.float32, device, requires_grad)
+    return _made(_sizes(size), None, dtype or dtypes.float32, device, requires_grad, pin_memory)
 
 
 def zeros(*size: Any, dtype: Any = None, device: Any = None, requires_grad: bool = False, pin_memory: bool = False) -> Any:
-    return NotImplemented if pin_memory is not False else _made(_sizes(size), 0, dtype or dtypes.float32, device, requires_grad)
+    return _made(_sizes(size), 0, dtype or dtypes.float32, device, requires_grad, pin_memory)
 
 
 def ones(*size: Any, dtype: Any = None, device: Any = None, requires_grad: bool = False, pin_memory: bool = False) -> Any:
-    return NotImplemented if pin_memory is not False else _made(_sizes(size), 1, dtype or dtypes.float32, device, requires_grad)
+    return _made(_sizes(size), 1, dtype or dtypes.float32, device, requires_grad, pin_memory)
 
 
 def full(
@@ -96,14 +98,12 @@ def full(
 ) -> Any:
     if dtype is None:
         dtype = getattr(dtypes, _DTYPES[type(fill_value)])
-    if pin_memory is not False or not _holds(dtype, fill_value) or type(size) is int:
+    if not _holds(dtype, fill_value) or type(size) is int:
         return NotImplemented
-    return _made(_sizes((size,)), fill_value, dtype, device, requires_grad)
+    return _made(_sizes((size,)), fill_value, dtype, device, requires_grad, pin_memory)
 
 
-def scalar_tensor(
-    s: Any, *, dtype: Any = None, device: Any = None, pin_memory: bool = False, requires_grad: bool = False
-) -> Any:
+def scalar_tensor(s: Any, *, dtype: Any = None, device: Any = None, pin_memory: bool = False, requires_grad: bool = False) -> Any:
     return full((), s, dtype=dtype or dtypes.float32, device=device, requires_grad=requires_grad, pin_memory=pin_memory)
 
 

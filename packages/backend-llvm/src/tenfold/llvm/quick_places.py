@@ -28,7 +28,7 @@ def within(index: Any, size: int) -> bool:
     """Whether positions, of which there are some, lie in a dimension and count from its beginning."""
     if index.size <= FEW:
         found = index.tolist()
-        return min(found) >= 0 and max(found) < size
+        return bool(min(found) >= 0 and max(found) < size)
     return bool(index.view(UNSIGNED).max() < size)  # those below 0 are the greatest
 
 

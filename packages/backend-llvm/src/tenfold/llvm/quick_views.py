@@ -1,7 +1,7 @@
 """Views and copies of small tensors by fewer steps than tenfold-core's composites take: they call the native views at once.
 
-What they return is what those return, node and all, for they call the same operators; where a result is computed at once nothing is
-recorded. What they do not know is left to those, by NotImplemented or by any exception.
+What they return is what those return, node and all, for they call the same operators; where a result is computed at once
+nothing is recorded. What they do not know is left to those, by NotImplemented or by any exception.
 """
 
 from __future__ import annotations

@@ -47,7 +47,7 @@ def transpose(input: Any, dim0: int, dim1: int) -> Any:
 
 
 def _same(input: Any, *dims: int) -> Any:
-    """A 0-d array, whose dimension may be called 0 or -1."""
+    """A 0-d array, by dimension 0 or -1."""
     for d in dims:
         if not -1 <= d <= 0:
             raise IndexError(d)

@@ -1,4 +1,4 @@
-"""Tensors beside each other, cut into parts, with a part replaced, on a diagonal: quick functions for tenfold-scientific's composites.
+"""Tensors beside each other, cut, with a part replaced, on a diagonal: quick functions for tenfold-scientific's composites.
 
 They call the operators that the composites call, or NumPy at once where nothing is recorded. What they do not know is left to the
 composites, by NotImplemented or by any exception.
@@ -107,7 +107,7 @@ def dsplit(input: Any, indices_or_sections: Any) -> Any:
 
 
 def _copy_for(input: Any, src: Any) -> Any:
-    """A copy in which a part may be replaced by elements of the same dtype; None where that is recorded, or anything is unusual."""
+    """A copy in which a part may be replaced by elements of the same dtype; None where that is recorded or unusual."""
     if not free(input) or not free(src) or src._array.dtype is not input._array.dtype or not input._array.size:
         return None
     return input._array.copy("C")

@@ -44,7 +44,7 @@ def _in_order(input: Any) -> bool:
         if step <= last:
             return False
         last = step
-    return input.size > 0
+    return bool(input.size)
 
 
 def small(input: Any, memory_format: Any) -> Any:
@@ -143,6 +143,8 @@ def _rows_plan(shape: tuple[int, ...], strides: tuple[int, ...], size: int) -> A
 _session = sessions.session()
 if _session is not None and _session.paths is not None:
     Conversions(_session).lead(_session.paths, Tensor, op.to.fn)
+
+
 @quiet
 def _cast(array: Any, dtype: Any) -> Any:
     return array.astype(dtype)
@@ -150,7 +152,7 @@ def _cast(array: Any, dtype: Any) -> Any:
 
 def to_dtype(input: Any, dtype: Any) -> Any:
     """Arrays without gaps of dtypes that NumPy converts as PyTorch does: all but double to uint8, which goes by way of int64."""
-    source, target = input.dtype, getattr(dtype, "numpy", None)
+    source, target = input.dtype, dtype.numpy
     if source not in CONVERTED or target not in CONVERTED_TO or not input.flags.forc:
         return NotImplemented
     return NotImplemented if source.char == "d" and target.char == "B" else _cast(input, target)
