@@ -29,6 +29,8 @@ CALLS = {
     "topk": lambda m, x: x.topk(2, -1),
     "topk of whole numbers": lambda m, x: x.long().topk(2, 0),
     "topk of all whole numbers": lambda m, x: x.long().topk(x.shape[0], 0),
+    "index_copy": lambda m, x: [x.index_copy(0, m.tensor([1, 0]), x[:2])],
+    "fill": lambda m, x: [m.fill(x, 2)],
     "index_add": lambda m, x: [x.index_add(0, m.tensor([1, 0]), x[:2])],
     "index_add of whole numbers": lambda m, x: [x.long().index_add(-1, m.tensor([1, 0]), x[..., :2].long(), alpha=3)],
     "cumsum": lambda m, x: [x.cumsum(0)],

@@ -6,7 +6,8 @@ from tenfold.plugins import hookimpl
 
 TENFOLD_PLUGIN_API = 1
 MODULES = {
-    "pointwise": ("pointwise", "curves", "quotients"),
+    "view": ("regions",),
+    "pointwise": ("pointwise", "curves", "quotients", "regions"),
     "activation": ("pointwise", "activation", "softmax"),
     "units": ("pointwise", "activation", "units", "composites", "gated_units", "unit_slopes"),
     "reduction": ("reduction", "positions", "spread", "vector_norm", "integers"),
@@ -15,7 +16,7 @@ MODULES = {
     "scans": ("running",),
     "conversion": ("copies",),
     "norm": ("norm", "batch_norm", "group_norm"),
-    "indexing": ("joining", "gathering", "selecting", "adding", "sending", "flipping", "triangles"),
+    "indexing": ("joining", "gathering", "selecting", "adding", "sending", "flipping", "triangles", "regions"),
     "matmul": ("matmul",),
     "linear": ("linear",),
     "linalg": ("factors",),
@@ -30,6 +31,10 @@ MODULES = {
     "padding": ("padding",),
     "rnn": ("recurrence",),
     "embedding": ("embedding", "bags"),
+    "arrangements": ("arranging",),
+    "diagonals": ("arranging",),
+    "cuts": ("arranging",),
+    "places": ("placing",),
 }
 
 

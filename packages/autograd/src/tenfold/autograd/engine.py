@@ -386,5 +386,5 @@ def sum_to(g: Any, shape: tuple[int, ...]) -> Any:
         return g.reshape(shape)
     dims = [*range(lead), *(i + lead for i, n in enumerate(shape) if n == 1 and have[i + lead] != 1)]
     if dims:
-        g = g.sum(dims, keepdim=True)
+        g = g.sum(dims if len(dims) > 1 else dims[0], keepdim=True)
     return g.view(shape) if lead else g

@@ -38,7 +38,7 @@ OLDEST = (3, 12)  # whose functions have a vectorcall field that may be set
 PLACES = 2048  # of functions in native/paths.ll's table
 FIELDS = ("_array", "_key", "_node", "_storage", "_base")
 SYMBOLS = (
-    "PyType_GenericAlloc", "PyDict_GetItemWithError", "PyObject_GetAttr", "PyLong_FromSsize_t", "PyFloat_FromDouble",
+    "PyType_GenericAlloc", "PyDict_GetItemWithError", "PyObject_GetAttr", "PyFloat_FromDouble",
     "PyIter_Next", "PySlice_Unpack", "PySlice_AdjustIndices", "PyWeakref_NewRef", "PyDict_New", "PyDict_SetItem",
     "PyMem_RawMalloc", "PyMem_RawCalloc", "PyMem_RawRealloc", "PyMem_RawFree", "PyList_SetSlice", "PySequence_Tuple",
     "PyObject_VectorcallMethod", "PyErr_ExceptionMatches",
@@ -178,7 +178,7 @@ class Paths:
         self.lead(function, "path")
 
     def lead(self, function: FunctionType, path: str) -> None:
-        """Let a function's calls begin in a native function."""
+        """Let a function's calls begin in a native function, which may leave some to what the words of the function say."""
         self.taken[function] = path
         self.set_vectorcall(function, self.native.code.address(path))
 

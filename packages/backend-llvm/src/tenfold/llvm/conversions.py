@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from tenfold.llvm import compiler, session as sessions
+from tenfold.llvm import compiler, quick_conversions, session as sessions
 from tenfold.llvm.call_paths import CONVERTS, WORDS, WRITING
 from tenfold.llvm.expressions import load
 from tenfold.llvm.loops import Elementwise
@@ -30,6 +30,10 @@ MEMORY = {
 METHODS = {
     "float32": "float", "float64": "double", "float16": "half", "int64": "long", "int32": "int", "bool": "bool",
     "bfloat16": "bfloat16",
+}  # fmt: skip
+# Methods of which only NumPy has the loops.
+OTHERS = {
+    "short": dtypes.int16, "char": dtypes.int8, "byte": dtypes.uint8, "cfloat": dtypes.complex64, "cdouble": dtypes.complex128,
 }  # fmt: skip
 FLOATS = {"half": 16, "float": 32, "double": 64}
 SOURCES, LOOPS = 8, 16  # of a target's words, as native/conversions.ll reads them
@@ -124,5 +128,9 @@ class Conversions:
     def lead(self, paths: Any, Tensor: Any, to: Any) -> None:
         """Give the methods and `to` their call paths."""
         for target, words in self.words.items():
+            paths.viewer.quick(quick_conversions.CONVERTERS[target], words)
             paths.lead_by(getattr(Tensor, METHODS[target.numpy.name]), words)
+        for name, target in OTHERS.items():
+            paths.lead_by(getattr(Tensor, name), paths.viewer.quick(quick_conversions.CONVERTERS[target]))
+        paths.lead_by(to, paths.viewer.quick(quick_conversions.to))
         paths.lead(to, "path_to")

@@ -23,7 +23,7 @@ SMALL = range(-256, 257)  # which float32 holds
 _KINDS: dict[Any, Any] = {float: FLOAT32, int: INT64, bool: BOOL}
 
 
-def _usual(device: Any = None) -> bool:
+def usual(device: Any = None) -> bool:
     """Whether a tensor on this device is on the CPU, and floats are float32 unless something else is asked for."""
     if dtypes._default is not dtypes.float32:
         return False
@@ -34,7 +34,7 @@ def _usual(device: Any = None) -> bool:
 
 def tensor(data: Any, *, dtype: Any = None, device: Any = None, requires_grad: bool = False, pin_memory: bool = False) -> Any:
     """Numbers, and lists of numbers of one kind, also in a list."""
-    if pin_memory is not False or not _usual(device):
+    if pin_memory is not False or not usual(device):
         return NotImplemented
     kind = type(data)
     if kind is list:
@@ -71,9 +71,11 @@ def _numbers(*values: Any) -> bool:
     return all(type(v) in (int, float) and abs(v) < LARGEST for v in values)
 
 
-def linspace(start: Any, end: Any, steps: Any) -> Any:
+def linspace(start: Any, end: Any, steps: Any, *, dtype: Any = None, device: Any = None) -> Any:
     """Few float32 numbers at equal distances, counted from the nearer end, as PyTorch rounds them."""
-    if type(steps) is not int or not 1 < steps < MOST or not _numbers(start, end) or not _usual():
+    if type(steps) is not int or not 1 < steps < MOST or not _numbers(start, end) or not usual(device):
+        return NotImplemented
+    if dtype is not None and dtype is not dtypes.float32:
         return NotImplemented
     low, high = _rounded(start), _rounded(end)
     between = high - low
@@ -100,7 +102,7 @@ def arange(start: Any, end: Any = None, step: Any = 1, *, dtype: Any = None, dev
     """Few numbers at a distance: int64 of ints, else float32."""
     if end is None:
         start, end = 0, start
-    if not _numbers(start, end, step) or not step or not _usual(device):
+    if not _numbers(start, end, step) or not step or not usual(device):
         return NotImplemented
     whole = type(start) is type(end) is type(step) is int
     if dtype is not None and dtype is not dtypes.float32 and not (whole and dtype is dtypes.int64):
@@ -121,7 +123,7 @@ def randint(low: Any, high: Any = None, size: Any = None) -> Any:
     """Few whole numbers of the default generator."""
     if size is None:
         low, high, size = 0, low, high
-    if type(low) is not int or type(high) is not int or type(size) is not tuple or not _usual():
+    if type(low) is not int or type(high) is not int or type(size) is not tuple or not usual():
         return NotImplemented
     count = 1
     for n in size:
@@ -137,7 +139,7 @@ def randint(low: Any, high: Any = None, size: Any = None) -> Any:
 
 def randperm(n: Any) -> Any:
     """A permutation of few numbers, by the default generator."""
-    if type(n) is not int or not 1 < n <= FEW or not _usual():
+    if type(n) is not int or not 1 < n <= FEW or not usual():
         return NotImplemented
     items = list(range(n))
     for i, word in enumerate(default_generator.few(n - 1)):

@@ -10,10 +10,13 @@ from typing import Any
 
 import numpy as np
 
-from tenfold.dispatch.operators import op
+from tenfold.dispatch.operators import TENSOR_ROLES, op
 from tenfold.dispatch.runtime import RUNTIME
 from tenfold.llvm.quick_factories import FACTORIES
+from tenfold.llvm.quick_filled import FILLED
+from tenfold.llvm.quick_places import PLACES, index_add
 from tenfold.llvm.quick_subscripts import flatten, read, write
+from tenfold.llvm.quick_views import VIEWS
 from tenfold.llvm.slots import places
 from tenfold.tensor.storage import Storage
 
@@ -21,7 +24,9 @@ from tenfold.tensor.storage import Storage
 KERNELS, GRADIENT, KIND, LAST, GOOD, OTHERS, QUICK, WORDS = 2, 4, 32, 33, 34, 35, 36, 37
 KINDS = {"getitem": 16, "view": 17, "transpose": 18, "unsqueeze": 19, "permute": 20, "select": 22}
 # Composites that are a view of these where they have no kernel of their own.
-COMPOSITES = {"reshape": ("view", 17), "t": ("transpose", 21)}
+COMPOSITES = {
+    "reshape": ("view", 17), "t": ("transpose", 21), "swapaxes": ("transpose", 18), "swapdims": ("transpose", 18),
+}  # fmt: skip
 # What native/scattering.ll does: the operator with the kernel that it stands for, and the word that says how. Each in place, too.
 SCATTERS = {"scatter": ("scatter_set", 32), "scatter_add": ("scatter_add", 34), "index_add": ("index_add", 38)}
 IN_PLACE = 1
@@ -56,7 +61,8 @@ class Viewer:
                 words = self.quick(read, words.copy())
                 yield vars(RUNTIME["Tensor"])["__getitem__"], words
         for name, (basis, kind) in COMPOSITES.items():
-            words = self.words(getattr(op, basis), kind, None)
+            recorded = None if name == "t" else f"attach_{basis}"  # which gets the call's arguments, and t has none
+            words = self.words(getattr(op, basis), kind, recorded)
             others = getattr(op, name).calls.kernels
             words[OTHERS] = id(others)
             self.native.keep.append(others)
@@ -67,6 +73,7 @@ class Viewer:
             for form, how in ((operator, kind), (operator.inplace_form, kind + IN_PLACE)):
                 words = self.words(getattr(op, basis), how, None)
                 words[OTHERS] = 0 if basis == name else id(operator.calls.kernels)
+                words[QUICK] = id(index_add) if form is op.index_add else 0
                 self.native.keep.append(operator.calls.kernels)
                 yield form.fn, words
 
@@ -74,14 +81,20 @@ class Viewer:
             yield getattr(op, name).fn, self.words(getattr(op, name), kind, None)
 
         yield vars(RUNTIME["Tensor"])["__setitem__"], self.quick(write)
-        for name, function in (FACTORIES | {"flatten": flatten}).items():
+        for name, function in (FACTORIES | FILLED).items():
             yield getattr(op, name).fn, self.quick(function)
+        for name, function in (VIEWS | PLACES | {"flatten": flatten}).items():
+            yield getattr(op, name).fn, self.quick(function, of=getattr(op, name))
 
-    def quick(self, function: Any, words: Any = None) -> Any:
-        """Words by which a function in Python is asked first; `words`: where native code leaves a call to it."""
+    def quick(self, function: Any, words: Any = None, of: Any = None) -> Any:
+        """Words by which a function in Python is asked first; `words`: where native code leaves a call to it; `of`: a composite,
+        whose kernel for the CPU goes first where somebody has attached one."""
         if words is None:
             words = np.zeros(WORDS, np.int64)
             words[KIND] = FIRST
+        if of is not None and any(p.role in TENSOR_ROLES for p in of.params):
+            words[OTHERS] = id(of.calls.kernels)
+            self.native.keep.append(of.calls.kernels)
         words[QUICK] = id(function)
         self.native.keep.append((words, function))
         return words

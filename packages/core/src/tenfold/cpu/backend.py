@@ -92,7 +92,7 @@ class CpuBackend(Backend):
 
     def memory(self, array: Any) -> tuple[Any, int, int]:
         owner = owner_of(array)
-        return owner, max(owner.nbytes, extent(owner)), address(array) - address(owner)
+        return owner, max(owner.nbytes, extent(owner)), 0 if owner is array else address(array) - address(owner)
 
     def reinterpret(self, array: Any, dtype: Any) -> Any:
         memory = bytes_of(array)

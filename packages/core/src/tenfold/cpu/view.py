@@ -48,7 +48,7 @@ def transpose(input: Any, dim0: int, dim1: int) -> Any:
 
 
 def _same(input: Any, *dims: int) -> Any:
-    """A 0-d array, whose dimension may be called 0 or -1."""
+    """A 0-d array, by dimension 0 or -1."""
     for d in dims:
         if not -1 <= d <= 0:
             raise IndexError(d)
@@ -128,8 +128,8 @@ def expand(input: Any, size: Any) -> Any:
 def unbind(input: Any, dim: int) -> Any:
     if not input.ndim:
         raise IndexError(dim)
-    along = input if dim == 0 else np.moveaxis(input, dim, 0)
-    return [along[i, ...] for i in range(len(along))]
+    lead = LEAD[dim % input.ndim]
+    return [input[(*lead, i, ...)] for i in range(input.shape[dim])]
 
 
 @kernel(op.split_with_sizes, device="cpu")

@@ -2,41 +2,27 @@
 
 from __future__ import annotations
 
-from functools import lru_cache
 from itertools import accumulate
 from math import prod
 from typing import Any
 
 from tenfold import op
+from tenfold.autograd.geometry import placed
 from tenfold.autograd.gradients import gradient, gradients
 from tenfold.autograd.refusing import refusing
 from tenfold.autograd.rules.passing import whole as elsewhere
-from tenfold.dispatch.meta import Meta
 from tenfold.dispatch.runtime import STATE
 from tenfold.ops.creation.factories import zeros
 from tenfold.ops.creation.like import ones_like, zeros_like
 from tenfold.ops.indexing.along import gather, scatter_add, scatter_reduce, scatter_set
 from tenfold.ops.indexing.joining import roll
 from tenfold.ops.indexing.selection import index, index_put
-from tenfold.ops.indexing.strided import placed, strided_set
+from tenfold.ops.indexing.strided import strided_set
 from tenfold.ops.indexing.subscripts import index_put_
 from tenfold.ops.pointwise.several import where
 from tenfold.ops.view.parts import unbind
 from tenfold.ops.view.shapes import as_strided
 from tenfold.types.dtypes import bool_
-
-
-@lru_cache(maxsize=1 << 10)
-def _known(shape: Any, index: Any) -> Meta:
-    return op.getitem.shape_rule(Meta(shape, "u1"), index)  # type: ignore[no-any-return]
-
-
-def _selected(whole: Meta, index: Any) -> Meta:
-    """What an index selects; each is worked out once where slices can be remembered (Python 3.12)."""
-    try:
-        return _known(whole.shape, index)
-    except TypeError:
-        return op.getitem.shape_rule(whole, index)  # type: ignore[no-any-return]
 
 
 def _index_label(node: Any) -> str:
@@ -51,7 +37,7 @@ def _index_label(node: Any) -> str:
 def _subscripted(g: Any, input_shape: Any, index: Any) -> Any:
     if g.numel() == prod(input_shape):  # all elements in their order, as subscripts of None and of whole slices show them
         return g.reshape(input_shape)
-    return placed(g, input_shape, _selected, index)
+    return placed(g, input_shape, op.getitem.shape_rule, index)
 
 
 gradient(op.getitem, input=_subscripted, label=_index_label)

@@ -5,11 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 from tenfold import op
-from tenfold.autograd.geometry import through_memory
+from tenfold.autograd.geometry import placed, through_memory
 from tenfold.autograd.gradients import gradient, gradients
 from tenfold.ops.creation.factories import zeros
 from tenfold.ops.indexing.joining import cat, stack
-from tenfold.ops.indexing.strided import placed
 
 gradient(op.view, input=lambda g, input_shape: g.reshape(input_shape))
 gradient(op.transpose, input=lambda g, dim0, dim1: g.transpose(dim0, dim1))

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from tenfold.cpu.quiet import quiet
 from tenfold.dispatch.kernels import kernel
 from tenfold.dispatch.operators import op
 from tenfold.llvm.kernels.attaching import ACCELERATED
@@ -16,6 +17,7 @@ from tenfold.llvm.sending import HALVES, added_halves, flattened
 from tenfold.llvm.storage import BY_DTYPE, FLOATING, INT64, Stored
 
 Array = np.ndarray[Any, Any]
+_add_at: Any = quiet(np.add.at)
 ADDED_HALVES = Compiled("rows of half precision added up by index", added_halves)
 FLATTENED = Compiled("positions of rows", flattened)
 LEAST = 1 << 6  # numbers in all
@@ -36,7 +38,7 @@ def index_put(input: Array, indices: Any, values: Any, accumulate: bool, out: Ar
     count = len(indices)
     if not accumulate or not 0 < count <= min(MOST, target.ndim) or not _plain(target, indices, values):
         return NotImplemented
-    if input.dtype != target.dtype or any(np.may_share_memory(target, a) for a in (*indices, values) if out is not None):
+    if input.dtype != target.dtype:
         return NotImplemented
     shape, rest = indices[0].shape, target.shape[count:]
     if values.shape != shape + rest:
@@ -44,6 +46,8 @@ def index_put(input: Array, indices: Any, values: Any, accumulate: bool, out: Ar
             return NotImplemented
         values = np.broadcast_to(values, shape + rest)  # such as the gradient of a sum, one number for all
     if values.size < LEAST:
+        return _few(input, indices, values, out)
+    if out is not None and any(np.may_share_memory(target, a) for a in (*indices, values)):
         return NotImplemented
     where, flag = np.empty(shape, np.int64), np.zeros((), np.int64)
     sizes = target.shape[:count]
@@ -54,6 +58,24 @@ def index_put(input: Array, indices: Any, values: Any, accumulate: bool, out: Ar
         np.copyto(out, input)
     rows = values if values.flags.carray else np.ascontiguousarray(values)
     return made if add_rows(BY_DTYPE[made.dtype], rows, where, made, prod(rest)) else NotImplemented
+
+
+def _few(input: Array, indices: Any, values: Any, out: Array | None) -> Any:
+    """The same of few numbers, which NumPy adds sooner than a loop is called: into memory that is surely not theirs."""
+    if input.itemsize == 2 or (out is not None and (out is not input or not all(_apart(out, a) for a in (*indices, values)))):
+        return NotImplemented
+    made = input.copy() if out is None else out
+    try:
+        _add_at(made, tuple(indices), values)
+    except (IndexError, ValueError):  # which the kernel beneath has the words for
+        return NotImplemented
+    return made
+
+
+def _apart(target: Array, other: Array) -> bool:
+    """Whether an array that owns its memory is surely not another's."""
+    base = other.base
+    return target.base is None and other is not target and base is not target and getattr(base, "base", None) is None
 
 
 def _plain(target: Array, indices: Any, values: Any) -> bool:

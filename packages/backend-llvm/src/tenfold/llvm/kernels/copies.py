@@ -12,10 +12,12 @@ from typing import Any
 
 import numpy as np
 
+from tenfold.cpu.quiet import quiet
 from tenfold.dispatch.operators import op
 from tenfold.llvm import session as sessions
 from tenfold.llvm.conversions import Conversions
 from tenfold.llvm.kernels.attaching import chosen
+from tenfold.llvm.kernels.selecting import before
 from tenfold.llvm.programs import Compiled, empty
 from tenfold.llvm.storage import FLOAT16, FLOAT32, FLOAT64
 from tenfold.llvm.strided_copies import ANY, OUTER as AROUND, SHORT, STEPS, copied
@@ -30,7 +32,29 @@ LEAST = 1 << 12  # elements, below which NumPy's loop takes less time than the c
 FEWEST, LEAST_ROWS = 1 << 10, 1 << 8  # the same of elements and rows that are short
 NARROWEST = 8  # rows and columns of a matrix that is worth turning
 WORK = 1 << 14
+CONVERTED = frozenset(np.dtype(name) for name in ("f2", "f4", "f8", "i1", "i2", "i4", "i8", "u1", "?"))
+CONVERTED_TO = CONVERTED | {np.dtype(np.complex64), np.dtype(np.complex128)}
 AS_FLOATS = {2: FLOAT16, 4: FLOAT32, 8: FLOAT64}  # by bytes
+
+
+def _in_order(input: Any) -> bool:
+    """Whether dimensions follow each other as in memory row by row, maybe with gaps."""
+    last = 0
+    for step in reversed(input.strides):
+        if step <= last:
+            return False
+        last = step
+    return bool(input.size)
+
+
+def small(input: Any, memory_format: Any) -> Any:
+    """Copies that keep the order of dimensions, where that is at hand."""
+    if memory_format is None or memory_format.order is None:
+        if input.flags.forc:
+            return input.copy("K")
+        if input.size < LEAST and _in_order(input):
+            return input.copy("C")
+    return NotImplemented
 
 
 def clone(input: Any, memory_format: Any) -> Any:
@@ -119,4 +143,21 @@ def _rows_plan(shape: tuple[int, ...], strides: tuple[int, ...], size: int) -> A
 _session = sessions.session()
 if _session is not None and _session.paths is not None:
     Conversions(_session).lead(_session.paths, Tensor, op.to.fn)
+
+
+@quiet
+def _cast(array: Any, dtype: Any) -> Any:
+    return array.astype(dtype)
+
+
+def to_dtype(input: Any, dtype: Any) -> Any:
+    """Arrays without gaps of dtypes that NumPy converts as PyTorch does: all but double to uint8, which goes by way of int64."""
+    source, target = input.dtype, dtype.numpy
+    if source not in CONVERTED or target not in CONVERTED_TO or not input.flags.forc:
+        return NotImplemented
+    return NotImplemented if source.char == "d" and target.char == "B" else _cast(input, target)
+
+
+before("to_dtype", to_dtype, "arrays without gaps")
+before("clone", small, "small arrays")
 chosen("clone", clone, 2, "transposed arrays of 2, 4 and 8 bytes, arrays of short rows", FEWEST)

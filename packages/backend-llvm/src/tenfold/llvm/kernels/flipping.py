@@ -1,4 +1,4 @@
-"""Dimensions turned round: copies of rows read backwards, into memory that is used again."""
+"""Dimensions turned round: large arrays by copies of rows read backwards, into memory that is used again."""
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ from tenfold.llvm.programs import GRAIN_ELEMENTS, Compiled
 from tenfold.llvm.writer import Function
 
 Array = np.ndarray[Any, Any]
+ALL, BACKWARDS_ALL = slice(None), slice(None, None, -1)
 LEAST = 1 << 12  # elements, below which NumPy's copy takes no longer
 
 
@@ -36,22 +37,25 @@ BACKWARDS = Compiled("rows turned round", backwards)
 
 
 def flip(input: Any, dims: Any) -> Any:
-    """Large arrays in one piece with dimensions turned round; NotImplemented where the kernel beneath has to see."""
+    """Arrays in one piece with dimensions turned round; NotImplemented where the kernel beneath has to see."""
     given = (dims,) if type(dims) is int else dims
-    if type(input) is not np.ndarray or input.size < LEAST or not input.flags.carray or input.itemsize not in (1, 2, 4, 8):
+    if type(input) is not np.ndarray or not input.flags.carray or type(given) not in (tuple, list) or not input.ndim:
         return NotImplemented
-    if type(given) not in (tuple, list) or any(type(d) is not int or not -input.ndim <= d < input.ndim for d in given):
-        return NotImplemented
-    turned = {d % input.ndim for d in given}
-    if len(turned) != len(given):
-        return NotImplemented
+    picked = [ALL] * input.ndim
+    for d in given:
+        if type(d) is not int or not -input.ndim <= d < input.ndim or picked[d] is not ALL:
+            return NotImplemented
+        picked[d] = BACKWARDS_ALL
+    if input.size < LEAST or input.itemsize not in (1, 2, 4, 8):
+        return input[tuple(picked)].copy("C")
+    turned = {d for d, part in enumerate(picked) if part is not ALL}
     session = sessions.session()
     assert session is not None
     made = session.memory.empty(input.shape, input.dtype)
     kept = next((d for d in reversed(range(input.ndim)) if d not in turned), -1) + 1  # from here on all are turned round
     rest = turned - set(range(kept, input.ndim))
     if kept == input.ndim or rest:
-        np.copyto(made, input[tuple(slice(None, None, -1) if d in turned else slice(None) for d in range(input.ndim))])
+        np.copyto(made, input[tuple(picked)])
         return made
     length = prod(input.shape[kept:])
     rows = input.size // length
@@ -68,4 +72,4 @@ def _wrapped(beneath: Any) -> Any:
 
 
 ACCELERATED["flip"] = flip
-kernel(op.flip, device="cpu", wrap=True, note="large arrays in one piece")(_wrapped)
+kernel(op.flip, device="cpu", wrap=True, note="arrays in one piece")(_wrapped)

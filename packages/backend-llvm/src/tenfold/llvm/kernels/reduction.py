@@ -74,7 +74,7 @@ def reduce(kind: str, x: Array, dim: Any, keepdim: bool) -> Any:
             out = empty((*lead, 1) if keepdim else lead, stored)
             if PROGRAM.rows((kind, stored, stored, "rows"), x.size // width, width, out, x):
                 return out
-    x, shape, passes = _planned(x, dim, keepdim)
+    x, shape, passes = _planned(x, tuple(dim) if type(dim) is list else dim, keepdim)
     stored = result = suitable(x)
     if stored is None or result is None or not passes:
         return NotImplemented
@@ -185,7 +185,7 @@ def _attach(name: str, kind: str) -> None:
         return [(kind, stored, stored, layout) for layout in ("rows", "columns")]
 
     note = f"floats in one piece; other layouts from {LEAST} elements"
-    rowwise(name, serve, note, "rdk", "d", PROGRAM, keys, serve_least=256)
+    rowwise(name, serve, note, "rdk", "d", PROGRAM, keys, serve_least=64)
 
 
 for _name, _kind in (("sum", "total"), ("mean", "mean"), ("amax", "largest"), ("amin", "smallest"), ("prod", "product")):

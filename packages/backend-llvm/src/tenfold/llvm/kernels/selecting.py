@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from functools import lru_cache
+from math import prod
 from typing import Any
 
 import numpy as np
 
 from tenfold.cpu.indexing import independent
+from tenfold.cpu.quiet import quiet
 from tenfold.dispatch.kernels import kernel
 from tenfold.dispatch.operators import op
 from tenfold.llvm.kernels.attaching import ACCELERATED
@@ -15,6 +17,7 @@ from tenfold.llvm.storage import INT64
 
 Array = np.ndarray[Any, Any]
 ALL = slice(None)
+FEW = 1 << 10  # numbers of a region, whose places are kept
 
 
 def index(input: Array, indices: Any) -> Any:
@@ -37,16 +40,29 @@ def index(input: Array, indices: Any) -> Any:
 
 
 @lru_cache(maxsize=1 << 10)
-def _meets_itself(size: tuple[int, ...], stride: tuple[int, ...]) -> bool:
-    """Whether two places of a region are one in memory."""
-    return bool(independent(size, stride)[1])
+def _meeting(size: tuple[int, ...], stride: tuple[int, ...]) -> Any:
+    """Where the numbers of a region lie, if two of them are one in memory; None if none are, NotImplemented for many."""
+    if not independent(size, stride)[1]:
+        return None
+    if prod(size) > FEW:
+        return NotImplemented
+    return sum(np.arange(n).reshape([-1] + [1] * (len(size) - 1 - d)) * stride[d] for d, n in enumerate(size))
+
+
+_add_at: Any = quiet(np.add.at)
 
 
 def strided_sum(input: Array, shape: Any, size: Any, stride: Any, storage_offset: int) -> Any:
     """Zeros with an array in a region of them, whose geometry was looked at before."""
-    if type(input) is not np.ndarray or not input.size or _meets_itself(tuple(size), tuple(stride)):
+    if type(input) is not np.ndarray or not input.size:
+        return NotImplemented
+    places = _meeting(tuple(size), tuple(stride))
+    if places is NotImplemented or (places is not None and (input.itemsize == 2 or input.dtype.kind == "b")):
         return NotImplemented
     result = np.zeros(shape, input.dtype)
+    if places is not None:
+        _add_at(result.reshape(-1), places + storage_offset, input.reshape(places.shape))
+        return result
     bytes_of = input.itemsize
     np.ndarray(size, input.dtype, result, storage_offset * bytes_of, [s * bytes_of for s in stride])[...] = input
     return result

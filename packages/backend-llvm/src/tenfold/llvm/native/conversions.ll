@@ -131,7 +131,7 @@ try:
 done:
   ret ptr %made
 slow:
-  %usual_way = call ptr @in_python(ptr %function, ptr %args, i64 %nargsf, ptr %names)
+  %usual_way = call ptr @quick_path(ptr %words, ptr %function, ptr %args, i64 %nargsf, ptr %names)
   ret ptr %usual_way
 }
 
@@ -183,6 +183,6 @@ known:
 done:
   ret ptr %made
 slow:
-  %usual_way = call ptr @in_python(ptr %function, ptr %args, i64 %nargsf, ptr %names)
+  %usual_way = call ptr @otherwise(ptr %function, ptr %args, i64 %nargsf, ptr %names)
   ret ptr %usual_way
 }

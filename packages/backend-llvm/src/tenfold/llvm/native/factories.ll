@@ -258,7 +258,7 @@ make:
   %made = call ptr @filled(i64 %kind, ptr %F32, i64 %rank, ptr %shape, i64 %count, double %value)
   ret ptr %made
 slow:
-  %usual_way = call ptr @in_python(ptr %function, ptr %args, i64 %nargsf, ptr %names)
+  %usual_way = call ptr @otherwise(ptr %function, ptr %args, i64 %nargsf, ptr %names)
   ret ptr %usual_way
 }
 
@@ -316,7 +316,7 @@ make:
   %made = call ptr @filled(i64 %kind, ptr %of, i64 %rank, ptr %shape, i64 %count, double %value_used)
   ret ptr %made
 slow:
-  %usual_way = call ptr @in_python(ptr %function, ptr %args, i64 %nargsf, ptr %names)
+  %usual_way = call ptr @otherwise(ptr %function, ptr %args, i64 %nargsf, ptr %names)
   ret ptr %usual_way
 }
 

@@ -20,7 +20,7 @@ from tenfold.llvm.native import later
 _PYTHON = (
     "Py_IncRef", "Py_DecRef", "PyErr_Occurred", "PyErr_Clear", "PyErr_SetString", "PyLong_AsSsize_t", "PyLong_AsDouble",
     "PyObject_Vectorcall", "PyEval_SaveThread", "PyEval_RestoreThread", "PyTuple_New", "PyTuple_SetItem",
-    "PyList_New", "PyList_SetItem",
+    "PyList_New", "PyList_SetItem", "PyLong_FromSsize_t",
 )  # fmt: skip
 _NUMPY = {
     "PyArray_NewFromDescr": 94,
@@ -30,7 +30,7 @@ _NUMPY = {
 _NUMBERS = ("draw_words", "to_units32", "to_units64", "to_normals32", "to_normals64")  # loops that the others call
 _FILES = (
     "memory.ll", "calls.ll", "spreading.ll", "dense.ll", "rows.ll", "products.ll", "plans.ll", "joining.ll", "losses.ll",
-    "later.ll", "units.ll", "random.ll",
+    "later.ll", "units.ll", "random.ll", "distances.ll",
 )  # fmt: skip
 _PATHS = (
     "paths.ll", "norms.ll", "affine.ll", "recording.ll", "factories.ll", "updates.ll", "writing.ll", "filling.ll",
@@ -64,6 +64,7 @@ class Native:
         if call_paths.possible():
             self.point("l_load", self._load_places)
         self.launch: Any = self.builtin("launch", None, 0)
+        self.distance: Any = self.builtin("distance", None, 0)
 
     def _load_later(self, part: str) -> None:
         """Make the functions that few programs call."""

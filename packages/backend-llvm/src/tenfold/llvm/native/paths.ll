@@ -403,7 +403,8 @@ fill:
 ; this file took.
 @p_table = global [4096 x i64] zeroinitializer  ; a function and its words, each at or behind the place that its address says
 
-define ptr @path(ptr %function, ptr %args, i64 %nargsf, ptr %names) {
+; The words of a function; null where it has none.
+define internal ptr @words_of(ptr %function) alwaysinline {
 entry:
   %number = ptrtoint ptr %function to i64
   %first = lshr i64 %number, 4
@@ -415,13 +416,21 @@ look:
   %p = getelementptr ptr, ptr @p_table, i64 %at
   %known = load ptr, ptr %p
   %found = icmp eq ptr %known, %function
-  br i1 %found, label %call, label %other
+  br i1 %found, label %yes, label %other
 other:
   %next = add i64 %place, 1
-  br label %look
-call:
+  %none = icmp eq ptr %known, null
+  br i1 %none, label %no, label %look
+yes:
   %words_at = getelementptr ptr, ptr %p, i64 1
   %words = load ptr, ptr %words_at
+  ret ptr %words
+no:
+  ret ptr null
+}
+
+define ptr @path(ptr %function, ptr %args, i64 %nargsf, ptr %names) {
+  %words = call ptr @words_of(ptr %function)
   %result = tail call ptr @call_path(ptr %words, ptr %function, ptr %args, i64 %nargsf, ptr %names)
   ret ptr %result
 }
@@ -450,8 +459,7 @@ scatter_it:
   %is_quick = icmp eq i64 %kind, 42
   br i1 %is_quick, label %in_python, label %share_or_scatter
 in_python:
-  %quick = call ptr @pointer(ptr %words, i64 36)
-  %quickly = tail call ptr @quick_call(ptr %quick, ptr %function, ptr %args, i64 %nargsf, ptr %names)
+  %quickly = tail call ptr @quick_path(ptr %words, ptr %function, ptr %args, i64 %nargsf, ptr %names)
   ret ptr %quickly
 share_or_scatter:
   %shares = icmp eq i64 %kind, 41

@@ -11,7 +11,6 @@
 @r_shape = global ptr null     ; the string "shape"
 @r_numbers = global ptr null   ; what numbers nodes
 
-declare ptr @PyLong_FromSsize_t(i64)
 declare ptr @PyIter_Next(ptr)
 
 define internal void @replace(ptr %object, ptr %place, ptr %value) alwaysinline {

@@ -333,6 +333,6 @@ wrap:
 fail:
   ret ptr null
 slow:
-  %usual_way = call ptr @in_python(ptr %function, ptr %args, i64 %nargsf, ptr %names)
+  %usual_way = call ptr @quick_path(ptr %words, ptr %function, ptr %args, i64 %nargsf, ptr %names)
   ret ptr %usual_way
 }

@@ -339,7 +339,7 @@ def index_copy(input: Tensor, dim: int, index: Tensor, source: Tensor) -> Tensor
     >>> tenfold.zeros(2).index_copy(0, tenfold.tensor([1]), tenfold.ones(1))
     tensor([0., 1.])
     """
-    return _copied(index_put, input, dim, index, source)
+    return _copied(index_put, input.contiguous(), dim, index, source)
 
 
 def _copied(put: Any, input: Tensor, dim: int, index: Tensor, source: Tensor) -> Tensor:

@@ -8,7 +8,8 @@ from tenfold.dispatch.inplace import check_memory
 from tenfold.dispatch.meta import Meta
 from tenfold.dispatch.operators import OPERATORS, Number, composite
 from tenfold.dispatch.shape_rules import broadcast
-from tenfold.ops.creation.factories import full, scalar_tensor
+from tenfold.ops.creation.factories import scalar_tensor
+from tenfold.ops.creation.like import full_like
 from tenfold.tensor.tensor import Tensor
 from tenfold.types.dtypes import complex128, float64, int64
 from tenfold.types.numbers import require_value
@@ -46,7 +47,7 @@ def fill(input: Tensor, value: Tensor | Number) -> Tensor:
         if value.device is not input.device:
             return fill(input, value.to(input.device))
         return copy(input, value)
-    return full(input.shape, value, dtype=input.dtype, device=input.device)
+    return full_like(input, value)
 
 
 @fill.overload
