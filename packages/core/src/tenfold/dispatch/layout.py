@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import lru_cache
 from operator import gt
 from typing import Any
 
@@ -12,7 +13,7 @@ from tenfold.dispatch.devices import CPU
 from tenfold.dispatch.operators import Operator
 from tenfold.dispatch.reading import tensor_params
 from tenfold.dispatch.runtime import RUNTIME, STATE
-from tenfold.types.memory_format import propagated_order, steps_of
+from tenfold.types.memory_format import propagated_order, with_steps
 
 # How a new result lies in memory: the function that sees to it.
 _COPIES = ("clone", "to_dtype")
@@ -87,10 +88,10 @@ def arrange(result: Any, arrays: Sequence[Any]) -> None:
         if not made.flags.c_contiguous:
             result._array = made.copy("C")
         return
-    given = [a for a in arrays if type(a) is np.ndarray and a.ndim]
-    order = propagated_order(made.shape, [_spread(a, made.shape) for a in given])
-    if not made.transpose(order).flags.c_contiguous:
-        result._array = made.transpose(order).copy("C").transpose(np.argsort(order))
+    order, back = result_order(made.shape, *[(a.shape, a.strides, a.itemsize) for a in arrays if type(a) is np.ndarray and a.ndim])
+    made = made.transpose(order)
+    if not made.flags.c_contiguous:
+        result._array = made.copy("C").transpose(back)
     note_layout(result)
 
 
@@ -106,11 +107,18 @@ def _in_rows(strides: tuple[int, ...]) -> bool:
     return all(map(gt, strides, strides[1:]))
 
 
-def _spread(array: Any, shape: Sequence[int]) -> list[int]:
+@lru_cache(1024)
+def result_order(shape: Sequence[int], *given: Any) -> tuple[Any, Any]:
+    """The order of a result's dimensions in memory, and the way back, of its arguments' shapes, strides and element sizes."""
+    order = propagated_order(shape, [_spread(shape, *a) for a in given])
+    return order, tuple(map(order.index, range(len(order))))
+
+
+def _spread(shape: Sequence[int], own: Sequence[int], strides: Sequence[int], size: int) -> list[int]:
     """An argument's strides over the result's dimensions, 0 where it is broadcast."""
-    missing = len(shape) - array.ndim
-    steps = [0 if n == 1 != m else s for n, m, s in zip(array.shape, shape[missing:], steps_of(array))]
-    return [0] * missing + steps
+    missing = len(shape) - len(own)
+    steps = with_steps(own, [s // size for s in strides])
+    return [0] * missing + [0 if n == 1 != m else s for n, m, s in zip(own, shape[missing:], steps)]
 
 
 RUNTIME.update(CPU=CPU, arrange=arrange, arrange_power=arrange_power, by_rows=by_rows, note_layout=note_layout)
