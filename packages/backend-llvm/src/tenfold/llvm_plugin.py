@@ -14,7 +14,7 @@ MODULES = {
     "scans": ("running",),
     "conversion": ("copies",),
     "norm": ("norm", "batch_norm", "group_norm"),
-    "indexing": ("joining", "gathering", "selecting", "adding", "sending", "flipping", "triangles"),
+    "indexing": ("joining", "gathering", "selecting", "adding", "sending", "flipping", "triangles", "marking"),
     "matmul": ("matmul",),
     "linear": ("linear",),
     "linalg": ("factors",),

@@ -21,13 +21,14 @@ def gather(input: Array, dim: int, index: Array, sparse_grad: bool) -> Any:
     """x at positions along a dimension; positions that are beyond it are left to the kernel beneath, which says so."""
     if type(index) is not np.ndarray or index.dtype != INT64.dtype or not input.ndim or not index.size:
         return NotImplemented
-    if not (input.flags.carray and index.flags.carray) or type(dim) is not int or not -input.ndim <= dim < input.ndim:
+    if not input.flags.carray or type(dim) is not int or not -input.ndim <= dim < input.ndim:
         return NotImplemented
     dim %= input.ndim
     shape, places = input.shape, index.shape
     before, after = shape[:dim], shape[dim + 1 :]
     if len(places) != len(shape) or places[:dim] != before or places[dim + 1 :] != after:
         return NotImplemented
+    index = np.ascontiguousarray(index)  # one that is expanded, for one
     out, flag, inner = np.empty(places, input.dtype), np.zeros((), np.int64), prod(after)
     arguments = (input, index, out, flag, shape[dim], places[dim], inner)
     done = GATHERED.run((MEMORY[input.itemsize],), prod(before), max(1, GRAIN_ELEMENTS // (places[dim] * inner)), *arguments)
