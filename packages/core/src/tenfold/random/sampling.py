@@ -40,6 +40,7 @@ _LOW24, _ULP24 = np.uint32(2**24 - 1), np.float32(2.0**-24)
 _WIDE_RANGE = 1 << 28  # ranges from here on take a 64-bit word, so that the remainder's bias stays small
 _WIDE_PERMUTATION = (1 << 32) // 20
 TWO_PI = 2 * math.pi
+_FEW_PAIRS = 1 << 10  # of weights and samples of a row, for which comparing all takes less time than a search
 _BLOCK = 16  # normals are made in blocks of 8 pairs
 _PIECE = 1 << 15  # what is scaled at once: it takes five times the room
 
@@ -272,11 +273,16 @@ def multinomial(generator: Generator, weights: Array, num_samples: int, replacem
         if num_samples == 1:
             return np.asarray(np.argmax(keys, axis=-1, keepdims=True), np.int64)
         return np.argsort(-keys, axis=-1, kind="stable")[..., :num_samples].astype(np.int64, "C")  # no part of all positions
-    rows = weights.reshape(-1, weights.shape[-1])
-    if not len(rows):
-        return np.empty((*weights.shape[:-1], num_samples), np.int64)
-    drawn = np.stack([_looked_up(generator, row, num_samples) for row in rows])
-    return drawn.reshape(*weights.shape[:-1], num_samples)
+    sums = np.cumsum(weights, -1, np.float64 if weights.dtype == np.float64 else np.float32)
+    sums = (sums / sums[..., -1:]).astype(np.float64)
+    shape = (*weights.shape[:-1], num_samples)
+    units = units64(generator, math.prod(shape)).reshape(shape)
+    if weights.shape[-1] * num_samples < _FEW_PAIRS:
+        return (sums[..., None, :] < units[..., None]).sum(-1)
+    drawn = np.empty(shape, np.int64)
+    for row in np.ndindex(shape[:-1]):
+        drawn[row] = np.searchsorted(sums[row], units[row])
+    return drawn
 
 
 def sizes_of(shape: Shape) -> tuple[int, ...]:
@@ -359,12 +365,6 @@ def _halves(units: Array) -> tuple[Array, Array]:
     """The first and the second uniform of every pair: the halves of the blocks of 16."""
     blocks = units.reshape(-1, 2, _BLOCK // 2)
     return blocks[:, 0].ravel(), blocks[:, 1].ravel()
-
-
-def _looked_up(generator: Generator, weights: Array, num_samples: int) -> NDArray[np.int64]:
-    cumulated = np.cumsum(weights, dtype=np.float64 if weights.dtype == np.float64 else np.float32)
-    cumulated = cumulated / cumulated[-1]
-    return np.searchsorted(cumulated.astype(np.float64), units64(generator, num_samples)).astype(np.int64)
 
 
 def _complex(parts: Array, dtype: np.dtype[Any]) -> Array:
