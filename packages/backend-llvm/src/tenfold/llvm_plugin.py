@@ -29,6 +29,7 @@ MODULES = {
     "padding": ("padding",),
     "rnn": ("recurrence",),
     "embedding": ("embedding", "bags"),
+    "distance": ("distances",),
 }
 
 
