@@ -29,7 +29,7 @@ MODULES = {
     "padding": ("padding",),
     "rnn": ("recurrence",),
     "embedding": ("embedding", "bags"),
-    "distance": ("distances",),
+    "distance": ("distances", "row_pairs"),
 }
 
 
