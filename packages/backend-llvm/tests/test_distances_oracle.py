@@ -67,7 +67,8 @@ def test_what_is_not_finite(p):
     a[1, 2], a[2, 3], c[2, 4] = np.inf, -np.inf, 1e300
     if p < INF:  # PyTorch's largest of a row leaves out what is nan
         a[0, 1], c[1, 3] = np.nan, -np.inf
-    ours, theirs = (m.cdist(m.from_numpy(a), m.from_numpy(c), p, "donot_use_mm_for_euclid_dist").numpy() for m in (tenfold, torch))
+    how = "donot_use_mm_for_euclid_dist"
+    ours, theirs = (m.cdist(m.from_numpy(a), m.from_numpy(c), p, how).numpy() for m in (tenfold, torch))
     np.testing.assert_allclose(ours, theirs)
 
 

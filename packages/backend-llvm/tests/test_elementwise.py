@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 import tenfold
-from tenfold.llvm.layouts import spread
 from tenfold.llvm.kernels import pointwise  # noqa: F401 - attaches the operators
 from tenfold.llvm.kernels.attaching import ACCELERATED
+from tenfold.llvm.layouts import spread
 
 SHAPES = [
     (), (1,), (7,), (5, 7), (5, 1), (1, 7), (3, 5, 7), (3, 1, 7), (3, 5, 1), (1, 5, 7), (1, 1, 1), (2, 3, 5, 7), (2, 1, 5, 1),

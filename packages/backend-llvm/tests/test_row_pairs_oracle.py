@@ -17,7 +17,7 @@ CALLS = {
     "distance": lambda m, x, y, dim: m.nn.functional.pairwise_distance(x, y),
     "distance, kept": lambda m, x, y, dim: m.nn.functional.pairwise_distance(x, y, keepdim=True),
     "triplet": lambda m, x, y, dim: m.nn.functional.triplet_margin_loss(x, y, y.flip(0)),
-    "embedding": lambda m, x, y, dim: m.nn.functional.cosine_embedding_loss(x, y, m.ones(len(x))) if x.dim() == 2 else (x * y).sum(),
+    "embedding": lambda m, x, y, dim: m.nn.functional.cosine_embedding_loss(x.flatten(1), y.flatten(1), m.ones(len(x))),
 }
 
 

@@ -1,4 +1,4 @@
-"""Strided and broadcast arguments: a layout is planned once, results lie as PyTorch's, and long formulas take what lies far apart."""
+"""Strided and broadcast arguments: layouts are planned once, results lie as PyTorch's, long formulas collect what lies apart."""
 
 from __future__ import annotations
 

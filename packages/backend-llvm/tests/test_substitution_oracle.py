@@ -38,12 +38,14 @@ def test_solutions(batch, N, K, dtype):
             for unit in (False, True):
                 how = {"upper": upper, "unitriangular": unit}
                 scaled = (x / (3 * N), want_x / (3 * N)) if unit else (x, want_x)
-                _same(tenfold.linalg.solve_triangular(scaled[0], b, **how), torch.linalg.solve_triangular(scaled[1], want_b, **how), tolerance)
+                solutions = (
+                    m.linalg.solve_triangular(*of, **how) for m, of in ((tenfold, (scaled[0], b)), (torch, (scaled[1], want_b)))
+                )
+                _same(*solutions, tolerance)
             _same(tenfold.cholesky_solve(b, x, upper), torch.cholesky_solve(want_b, want_x, upper), tolerance)
         for adjoint in (False, True):
-            found, want = (
-                m.linalg.lu_solve(*m.linalg.lu_factor(y), c, adjoint=adjoint) for m, y, c in ((tenfold, x, b), (torch, want_x, want_b))
-            )
+            both = ((tenfold, x, b), (torch, want_x, want_b))
+            found, want = (m.linalg.lu_solve(*m.linalg.lu_factor(y), c, adjoint=adjoint) for m, y, c in both)
             _same(found, want, tolerance, strides=not adjoint)
 
 

@@ -22,7 +22,8 @@ def _declared(v: Vectors) -> str:
     size = f"f{8 * v.stored.size}"
     return (
         f"declare {v.type} @llvm.fabs.{v.suffix}({v.type})\ndeclare {v.type} @llvm.maximum.{v.suffix}({v.type}, {v.type})\n"
-        f"declare {v.element} @llvm.vector.reduce.fmaximum.{v.suffix}({v.type})\ndeclare {v.element} @llvm.sqrt.{size}({v.element})\n"
+        f"declare {v.element} @llvm.vector.reduce.fmaximum.{v.suffix}({v.type})\n"
+        f"declare {v.element} @llvm.sqrt.{size}({v.element})\n"
         f"{v.declarations()}{v.f.text()}"
     )
 
@@ -90,7 +91,7 @@ def distances(stored: Stored, kind: str, own: bool) -> str:
 def slopes(stored: Stored, kind: str, own: bool) -> str:
     """The gradient of distances for the first matrices.
 
-    Context: grad, result, x1, x2, shares, out; rows of each, elements of a padded row. `shares` is room for a number of each pair.
+    Context: grad, result, x1, x2, shares, out; rows of each, elements of a padded row. `shares` is room for a number a pair.
     """
     f, v = _begun(stored)
     names = ["*grad", "*result", "*x1", "*x2", "*shares", "*out", "rows", "others", "width"]
@@ -101,8 +102,6 @@ def slopes(stored: Stored, kind: str, own: bool) -> str:
         c = v.place(x2, f.mul(f.mul(batch, others), width))
         share = v.place(shares, f.mul(item, others))
         lengths = v.place(result, f.mul(item, others))
-        if own:
-            lengths = share  # of the infinite p, whose lengths are looked up as they are needed
         _shares(v, kind, own, (grad, result, share), (item, i, rows, others))
         with f.loop(0, width, v.lanes) as column:
             sum_ = f.variable(v.type)

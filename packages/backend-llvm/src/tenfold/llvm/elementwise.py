@@ -256,10 +256,17 @@ class Operator:
                 return made
         if out is not None and (type(out) is not np.ndarray or out.dtype != result.dtype or not out.flags.aligned):
             return NotImplemented
-        shape = np.broadcast(*arrays).shape
-        if out is not None:
-            made = self._iterate(np.nditer, stored, arrays, numbers, given, out) if shape == out.shape else None
-            return NotImplemented if made is None else out  # the kernel beneath has the words of an error
+        if out is None:
+            return self._iterated(stored, arguments, arrays, numbers, given)
+        fits = np.broadcast(*arrays).shape == out.shape  # the kernel beneath has the words of an error
+        done = self._iterate(np.nditer, stored, arrays, numbers, given, out) if fits else None
+        return NotImplemented if done is None else out
+
+    def _iterated(self, stored: Stored, arguments: Any, arrays: list[Array], numbers: Any, given: list[float]) -> Any:
+        """A new result of arrays of any layout, whose plan is kept."""
+        session = sessions.session()
+        assert session is not None
+        result, shape = BOOL if self.bool_result else stored, np.broadcast(*arrays).shape
         # The result lies in the order that it has to have; what an iterator prefers would be copied.
         order, back = result_order(shape, *[(a.shape, a.strides, a.itemsize) for a in arrays if a.ndim])
         turned = [np.broadcast_to(a, shape).transpose(order) for a in arrays]

@@ -254,7 +254,7 @@ loop:
   br i1 %more, label %loop, label %rowend, !llvm.loop !1"""
 
     def _collects(self, steps: tuple[str, ...]) -> bool:
-        """Whether elements that lie far apart are put next to each other first: of a long formula vectors save more than that takes."""
+        """Whether elements that lie far apart are put next to each other first: of a long formula vectors save more time."""
         roots = (self.result,) if isinstance(self.result, Expr) else ()
         return "far" in steps and not (self.asks and "far" not in steps[1:]) and len(walk(*roots)) > LONG
 

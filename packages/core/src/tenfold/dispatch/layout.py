@@ -88,7 +88,8 @@ def arrange(result: Any, arrays: Sequence[Any]) -> None:
         if not made.flags.c_contiguous:
             result._array = made.copy("C")
         return
-    order, back = result_order(made.shape, *[(a.shape, a.strides, a.itemsize) for a in arrays if type(a) is np.ndarray and a.ndim])
+    given = [(a.shape, a.strides, a.itemsize) for a in arrays if type(a) is np.ndarray and a.ndim]
+    order, back = result_order(made.shape, *given)
     made = made.transpose(order)
     if not made.flags.c_contiguous:
         result._array = made.copy("C").transpose(back)
