@@ -40,7 +40,6 @@ _LOW24, _ULP24 = np.uint32(2**24 - 1), np.float32(2.0**-24)
 _WIDE_RANGE = 1 << 28  # ranges from here on take a 64-bit word, so that the remainder's bias stays small
 _WIDE_PERMUTATION = (1 << 32) // 20
 TWO_PI = 2 * math.pi
-_FEW_PAIRS = 1 << 10  # of weights and samples of a row, for which comparing all takes less time than a search
 _BLOCK = 16  # normals are made in blocks of 8 pairs
 _PIECE = 1 << 15  # what is scaled at once: it takes five times the room
 
@@ -254,7 +253,7 @@ def randperm(generator: Generator, n: int, dtype: DTypeLike = np.int64) -> Array
 def multinomial(generator: Generator, weights: Array, num_samples: int, replacement: bool = False) -> NDArray[np.int64]:
     """Indices drawn with probabilities proportional to the last dimension of `weights`.
 
-    One sample, and samples without replacement, are the greatest weights / e with e exponential; samples with replacement
+    One sample, and samples without replacement, are the greatest weights / e with e exponential; others
     are looked up in the cumulated weights.
 
     Shape: (K,) or (N, K) -> (num_samples,) or (N, num_samples). Dtype: any floating point -> int64.
@@ -273,15 +272,15 @@ def multinomial(generator: Generator, weights: Array, num_samples: int, replacem
         if num_samples == 1:
             return np.asarray(np.argmax(keys, axis=-1, keepdims=True), np.int64)
         return np.argsort(-keys, axis=-1, kind="stable")[..., :num_samples].astype(np.int64, "C")  # no part of all positions
-    sums = np.cumsum(weights, -1, np.float64 if weights.dtype == np.float64 else np.float32)
-    sums = (sums / sums[..., -1:]).astype(np.float64)
+    sums: Any = np.cumsum(weights, -1, _F64 if weights.dtype == _F64 else _F32)
+    sums = (sums / sums[..., -1:]).astype(_F64)
     shape = (*weights.shape[:-1], num_samples)
     units = units64(generator, math.prod(shape)).reshape(shape)
-    if weights.shape[-1] * num_samples < _FEW_PAIRS:
-        return (sums[..., None, :] < units[..., None]).sum(-1)
     drawn = np.empty(shape, np.int64)
+    if weights.shape[-1] * num_samples < 1024:
+        return np.sum(sums[..., None, :] < units[..., None], -1, out=drawn)
     for row in np.ndindex(shape[:-1]):
-        drawn[row] = np.searchsorted(sums[row], units[row])
+        drawn[row] = sums[row].searchsorted(units[row])
     return drawn
 
 
