@@ -32,11 +32,6 @@ POOLS = [
 ]
 
 
-@pytest.fixture(autouse=True)
-def all_sizes(monkeypatch):
-    monkeypatch.setattr(resize, "LEAST", 1)
-
-
 @pytest.fixture(params=[1, 2])
 def threads(request):
     before = tenfold.get_num_threads()
@@ -110,3 +105,9 @@ def test_what_is_left_to_the_kernels_beneath():
     assert resize._resample(x, (12, 12), (None, None), "linear", False, False) is NotImplemented
     assert resize._adaptive(x, (1, 1)) is resize._adaptive(x, (6, 4)) is NotImplemented
     assert resize._adaptive(x, (0, 5)) is NotImplemented
+
+
+def test_few_elements_are_served():
+    x = np.arange(12, dtype=np.float32).reshape(1, 1, 3, 4)
+    assert resize._resample(x, (6, 8), (2.0, 2.0), "bilinear", False, False).shape == (1, 1, 6, 8)
+    assert resize._resample_grad(x, (2, 2), (1.5, 2.0), "nearest", False, False).shape == (1, 1, 2, 2)

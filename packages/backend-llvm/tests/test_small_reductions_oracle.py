@@ -9,6 +9,7 @@ import pytest
 
 import tenfold
 from tenfold.llvm.kernels import positions, reduction
+from tenfold.llvm.kernels.spread import spread
 
 torch = pytest.importorskip("torch")
 SHAPES = ((1,), (7,), (16,), (17,), (33,), (64, 100), (3, 40, 5), (3, 5, 40), (2, 9, 33), (4, 31, 16), (200, 3), (40, 1000))
@@ -88,3 +89,18 @@ def test_the_first_few_along_any_dimension():
         found, wanted = (lib.from_numpy(x).topk(3, dim, largest)[0] for lib in (tenfold, torch))
         np.testing.assert_array_equal(found.numpy(), wanted.numpy())
         assert found.stride() == wanted.stride()
+
+
+@pytest.mark.parametrize("dtype", ["float16", "bfloat16"])
+@pytest.mark.parametrize("name", ["std", "var"])
+def test_spread_of_half_precision(name, dtype):
+    x = np.random.default_rng(1).standard_normal((3, 5, 40)).astype(np.float32) * 3 + 1
+    x[0, 0, 0], x[1, 2, 3] = np.nan, np.inf
+    mine, theirs = (lib.from_numpy(x).to(getattr(lib, dtype)) for lib in (tenfold, torch))
+    for how in ({}, {"dim": 0}, {"dim": (0, 2)}, {"dim": -1, "correction": 0}, {"dim": 1, "keepdim": True}):
+        for turn in (False, True):
+            found, wanted = (getattr(t.transpose(0, 2) if turn else t, name)(**how) for t in (mine, theirs))
+            assert (tuple(found.shape), str(found.dtype)[8:]) == (tuple(wanted.shape), str(wanted.dtype)[6:])
+            np.testing.assert_allclose(found.float().numpy(), wanted.float().numpy(), rtol=0.008)
+    halves = mine[0].numpy() if dtype == "float16" else mine[0].detach()._array
+    assert spread(name, halves, 0, None, False, None) is not NotImplemented

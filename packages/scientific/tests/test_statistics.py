@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import tenfold
+from tenfold.scientific.cpu.statistics import _most_frequent
 
 
 @pytest.mark.parametrize(
@@ -90,3 +91,8 @@ def test_fewer_numbers_than_the_correction_takes_off(name):
     spread(tenfold.ones(1, device="meta"))
     with pytest.raises(IndexError, match="Dimension out of range"):
         spread(tenfold.ones(2, 3), 2)
+
+
+def test_modes_are_found_of_all_rows_at_once():
+    rows = np.array([[[3.0, 1.0, 1.0, 3.0], [np.nan] * 4], [[0.0, -0.0, 2.0, 2.0], [5.0, np.nan, np.nan, 4.0]]])
+    assert _most_frequent(rows).tolist() == [[[2], [0]], [[1], [3]]]

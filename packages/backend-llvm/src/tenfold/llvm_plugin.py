@@ -16,7 +16,7 @@ MODULES = {
     "scans": ("running",),
     "conversion": ("copies",),
     "norm": ("norm", "batch_norm", "group_norm"),
-    "indexing": ("joining", "gathering", "selecting", "adding", "sending", "flipping", "triangles", "regions"),
+    "indexing": ("joining", "gathering", "selecting", "adding", "sending", "flipping", "triangles", "regions", "marking"),
     "matmul": ("matmul",),
     "linear": ("linear",),
     "linalg": ("factors",),
@@ -35,6 +35,7 @@ MODULES = {
     "diagonals": ("arranging",),
     "cuts": ("arranging",),
     "places": ("placing",),
+    "distance": ("distances", "row_pairs"),
 }
 
 

@@ -7,21 +7,21 @@ NumPy's iterator finds the order in which to go through strided and broadcast ar
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from functools import lru_cache
 from math import inf, prod
 from typing import Any
 
 import numpy as np
 
+from tenfold.dispatch.layout import result_order
 from tenfold.llvm import compiler, session as sessions
 from tenfold.llvm.expressions import Expr, listing, load, parameter
+from tenfold.llvm.layouts import Layouts, geometry_of, order_of, spread, step_of
 from tenfold.llvm.loops import Cases, Elementwise
 from tenfold.llvm.memory import CACHED_FROM
 from tenfold.llvm.storage import BOOL, BY_DTYPE, FLOATING, Stored
 
 Formula = Callable[..., Expr | Cases]
 Array = np.ndarray[Any, Any]
-Order = tuple[int, ...]
 
 # The words of a gate, as native/calls.ll reads them.
 BENEATH, SERVE, ARGUMENTS, LEAST, SERVE_LEAST, GRAIN, COMPILE_LEAST, SMALL_CALLS = range(8)
@@ -73,6 +73,7 @@ class Operator:
         self.tables: list[Array] = []
         self._loops: dict[Any, int] = {}
         self._plans: dict[Any, Any] = {}  # of two arrays that are broadcast
+        self._layouts: Layouts | None = None  # of other calls with new results
 
     # What is compiled
 
@@ -144,6 +145,7 @@ class Operator:
             return beneath
 
         plan_of, launch = self._plans.get, session.launch
+        seen = self._layouts = Layouts(launch, GRAIN_ELEMENTS)
 
         def serve(*arguments: Any, out: Any = None) -> Any:
             if out is None and len(arguments) == 2:  # in one piece, and of shapes that a call had before
@@ -155,6 +157,10 @@ class Operator:
                         made = make(shape, dtype)
                         launch(address, size, GRAIN_ELEMENTS, made, a, b, *geometry)
                         return made
+            if out is None:
+                found = seen.call(arguments)
+                if found is not NotImplemented:
+                    return found
             return self.serve(arguments, out)
 
         serve_least = STRIDED_FROM if self.exact else max(1, self.least)
@@ -206,7 +212,7 @@ class Operator:
             else:
                 return NotImplemented
         return (
-            self._run(stored, arrays, tuple(numbers), given, out)
+            self._run(stored, arguments, arrays, tuple(numbers), given, out)
             if stored is not None and self._holds(stored, given)
             else NotImplemented
         )
@@ -215,17 +221,19 @@ class Operator:
         highest = self.highest.get(stored, inf)
         return not any(highest < abs(number) < inf for number in given)
 
-    def _run(self, stored: Stored, arrays: list[Array], numbers: tuple[bool, ...], given: list[float], out: Any) -> Any:
+    def _run(
+        self, stored: Stored, arguments: Any, arrays: list[Array], numbers: tuple[bool, ...], given: list[float], out: Any
+    ) -> Any:
         session = sessions.session()
         assert session is not None
         result = BOOL if self.bool_result else stored
-        order = _order(arrays)
+        order = order_of(arrays)
         if order is not None:
             back = tuple(np.argsort(order))
             turned = [a.transpose(order) for a in arrays]
             into = out.transpose(order) if type(out) is np.ndarray and out.ndim == len(order) else out
             if _alike(turned) and (out is None or _takes(into, turned, result)):
-                made = self._run(stored, turned, numbers, given, into)
+                made = self._run(stored, arguments, turned, numbers, given, into)
                 return made if made is NotImplemented else made.transpose(back) if out is None else out
         if _alike(arrays) and (out is None or _takes(out, arrays, result)):
             address = self.loop(stored, numbers, None)
@@ -235,9 +243,9 @@ class Operator:
             session.launch(address, made.size, GRAIN_ELEMENTS, made, *arrays, *given)
             return made
         if out is None and all(a.flags.c_contiguous for a in arrays):
-            spread = _spread(tuple(a.shape for a in arrays), (result.size, *(a.itemsize for a in arrays)))
-            if spread is not None:
-                shape, steps, geometry = spread
+            broadcast = spread(tuple(a.shape for a in arrays), (result.size, *(a.itemsize for a in arrays)))
+            if broadcast is not None:
+                shape, steps, geometry = broadcast
                 address = self.loop(stored, numbers, steps)
                 if not address:
                     return NotImplemented
@@ -247,40 +255,67 @@ class Operator:
                     key = tuple(a.shape for a in arrays) + tuple(a.dtype for a in arrays)
                     make = session.memory.allocator(made.nbytes)
                     self._plans[key] = address, make, shape, result.dtype, made.size, geometry
+                else:
+                    self._note(stored, arguments, address, made, geometry)
                 return made
         if out is not None and (type(out) is not np.ndarray or out.dtype != result.dtype or not out.flags.aligned):
             return NotImplemented
-        large = out is None and np.broadcast(*arrays).size * result.size >= CACHED_FROM
-        make = session.memory.nditer if large else np.nditer
-        return self._iterate(make, stored, result, arrays, numbers, given, out)
+        if out is None:
+            return self._iterated(stored, arguments, arrays, numbers, given)
+        fits = np.broadcast(*arrays).shape == out.shape  # the kernel beneath has the words of an error
+        done = self._iterate(np.nditer, stored, arrays, numbers, given, out) if fits else None
+        return NotImplemented if done is None else out
 
-    def _iterate(
-        self, make: Any, stored: Stored, result: Stored, arrays: list[Array], numbers: Any, given: list[float], out: Any
-    ) -> Any:
+    def _iterated(self, stored: Stored, arguments: Any, arrays: list[Array], numbers: Any, given: list[float]) -> Any:
+        """A new result of arrays of any layout, whose plan is kept."""
         session = sessions.session()
         assert session is not None
-        count = len(arrays)
-        if out is not None and np.broadcast(*arrays).shape != out.shape:
-            return NotImplemented  # the kernel beneath has the words of the error
+        result, shape = BOOL if self.bool_result else stored, np.broadcast(*arrays).shape
+        # The result lies in the order that it has to have; what an iterator prefers would be copied.
+        order, back = result_order(shape, *[(a.shape, a.strides, a.itemsize) for a in arrays if a.ndim])
+        turned = [np.broadcast_to(a, shape).transpose(order) for a in arrays]
+        make = session.memory.nditer if prod(shape) * result.size >= CACHED_FROM else np.nditer
+        made = self._iterate(make, stored, turned, numbers, given, None)
+        if made is None:
+            return NotImplemented
+        array, address, geometry = made
+        array = array.transpose(back)
+        if address:
+            self._note(stored, arguments, address, array, geometry)
+        return array
+
+    def _iterate(
+        self, make: Any, stored: Stored, arrays: list[Array], numbers: Any, given: list[float], out: Any
+    ) -> tuple[Array, int, list[int]] | None:
+        """The result in the order of the arrays' dimensions, with the loop and its geometry; None: there is no loop."""
+        session = sessions.session()
+        assert session is not None
+        result = BOOL if self.bool_result else stored
+        reads = ["readonly", "overlap_assume_elementwise"]
         iterator = make(
             [out, *arrays],
             ["external_loop", "zerosize_ok", "copy_if_overlap"],
-            [
-                ["writeonly", "allocate", "no_broadcast", "overlap_assume_elementwise"],
-                *([["readonly", "overlap_assume_elementwise"]] * count),
-            ],
+            [["writeonly", "allocate", "no_broadcast", "overlap_assume_elementwise"], *[reads] * len(arrays)],
             [result.dtype, *(a.dtype for a in arrays)],
         )
         with iterator:
             made = iterator.operands[0]
-            if made.size:
-                views = iterator.itviews
-                steps = tuple(_step(v) for v in views)
-                address = self.loop(stored, numbers, steps)
-                if not address:
-                    return NotImplemented
-                session.launch(address, made.size, GRAIN_ELEMENTS, *views, *given, *_geometry(views))
-        return made if out is None else out
+            if not made.size:
+                return made, 0, []
+            views = iterator.itviews
+            address = self.loop(stored, numbers, tuple(step_of(v) for v in views))
+            if not address:
+                return None
+            geometry = geometry_of(views)
+            session.launch(address, made.size, GRAIN_ELEMENTS, *views, *given, *geometry)
+            return made, address, geometry
+
+    def _note(self, stored: Stored, arguments: Any, address: int, made: Array, geometry: Any) -> None:
+        session = sessions.session()
+        assert session is not None
+        make, highest = session.memory.allocator(made.nbytes), self.highest.get(stored, inf)
+        if self._layouts is not None:
+            self._layouts.note(arguments, address, make, made, geometry, highest)
 
 
 def gate_words(
@@ -307,75 +342,11 @@ def _alike(arrays: list[Array]) -> bool:
     return all(a.flags.c_contiguous and a.shape == arrays[0].shape for a in arrays)
 
 
-def _order(arrays: list[Array]) -> Order | None:
-    """The order of the dimensions, from the outermost on, in which arrays of one shape lie in one piece, where not row by row."""
-    first = arrays[0]
-    if first.flags.c_contiguous or any(a.shape != first.shape for a in arrays):
-        return None
-    order = tuple(sorted(range(first.ndim), key=lambda d: -first.strides[d]))
-    turned = first.transpose(order)
-    if not turned.flags.c_contiguous:
-        return None
-    step = first.itemsize
-    for n, stride in zip(reversed(turned.shape), reversed(turned.strides), strict=True):
-        if stride != step:  # of a dimension of one place, which lies as it happens to
-            return None
-        step *= n
-    return order
-
-
 def _takes(out: Any, arrays: list[Array], result: Stored) -> bool:
     """Whether an array takes their result element after element: none of them lies across it."""
     if type(out) is not np.ndarray or out.dtype != result.dtype or out.shape != arrays[0].shape or not out.flags.carray:
         return False
     return all(a is out or not np.may_share_memory(a, out) or a.ctypes.data == out.ctypes.data for a in arrays)
-
-
-@lru_cache(maxsize=4096)
-def _spread(
-    shapes: tuple[tuple[int, ...], ...], sizes: tuple[int, ...]
-) -> tuple[tuple[int, ...], tuple[str, ...], tuple[int, ...]] | None:
-    """Shape, steps and geometry of the result of arrays in one piece that are broadcast; None: an iterator has to see.
-
-    `sizes`: bytes of an element of the result and of each array.
-    """
-    ndim = max(map(len, shapes))
-    full = tuple(map(max, zip(*((1,) * (ndim - len(shape)) + shape for shape in shapes))))
-    if not prod(full) or any(n not in (1, full[i - len(shape)]) for shape in shapes for i, n in enumerate(shape)):
-        return None
-    dims: list[list[int]] = []  # the innermost first: its length, and the step of the result and of each array
-    steps_in = list(sizes)
-    for d in range(1, len(full) + 1):
-        if full[-d] == 1:
-            continue
-        own = [True, *(len(shape) >= d and shape[-d] > 1 for shape in shapes)]
-        strides = [step if moves else 0 for step, moves in zip(steps_in, own, strict=True)]
-        steps_in = [step * full[-d] if moves else step for step, moves in zip(steps_in, own, strict=True)]
-        if dims and all(stride == dims[-1][0] * inner for stride, inner in zip(strides, dims[-1][1:], strict=True)):
-            dims[-1][0] *= full[-d]
-        else:
-            dims.append([full[-d], *strides])
-    length, *inner = dims[0] if dims else [1, *sizes]
-    steps = tuple("next" if step == size else "same" for step, size in zip(inner, sizes, strict=True))
-    return full, steps, (length, *inner, max(0, len(dims) - 1), *(n for dim in dims[1:] for n in dim))
-
-
-def _step(view: Array) -> str:
-    stride = view.strides[-1] if view.ndim else 0
-    return "next" if stride == view.itemsize else "same" if stride == 0 else "far"
-
-
-def _geometry(views: Any) -> list[int]:
-    """The innermost length, each array's step there, the outer dimensions, each with its steps; as loops.strided reads them."""
-    first = views[0]
-    if not first.ndim:
-        return [1, *[0] * len(views), 0]
-    strides = [v.strides for v in views]
-    geometry = [first.shape[-1], *(s[-1] for s in strides), first.ndim - 1]
-    for d in range(first.ndim - 2, -1, -1):
-        geometry.append(first.shape[d])
-        geometry += [s[d] for s in strides]
-    return geometry
 
 
 def not_served(*arguments: Any, out: Any = None) -> Any:

@@ -111,3 +111,33 @@ def exchanged_order() -> str:
             for value, place in zip(reversed(values), places, strict=True):
                 f.do(f"store i64 {value}, ptr {place}")
     return f.text()
+
+
+def substituted(stored: Stored, upper: bool, unit: bool) -> str:
+    """X with T X = B in the place of B, of which a triangle T is read, its diagonal but for `unit`.
+
+    Context: triangles, B; rows, elements of a padded row of B.
+    """
+    f = Function(HEAD)
+    v = Vectors(f, stored, registers().lanes(stored))
+    triangles, given, rows, padded = f.words(["*triangles", "*given", "rows", "padded"])
+    with f.loop("%lo", "%hi") as item:
+        t = v.place(triangles, f.mul(f.mul(item, rows), rows))
+        b = v.place(given, f.mul(f.mul(item, rows), padded))
+        with f.loop(0, rows) as step:
+            i = f.sub(f.sub(rows, 1), step) if upper else step
+            factors = v.place(t, f.mul(i, rows))
+            line = v.place(b, f.mul(i, padded))
+            first, end = (f.add(i, 1), rows) if upper else ("0", i)
+            with f.loop(0, padded, v.lanes) as column:
+                rest = f.variable(v.type)
+                v.store(v.load(v.place(line, column)), rest)
+                with f.loop(first, end) as j:
+                    known = v.load(v.place(b, f.add(f.mul(j, padded), column)))
+                    factor = v.splat(f.let(f"fneg {v.element} {v.load(v.place(factors, j), v.element)}"))
+                    v.store(v.fma(factor, known, v.load(rest)), rest)
+                found = v.load(rest)
+                if not unit:
+                    found = f.let(f"fdiv {v.type} {found}, {v.splat(v.load(v.place(factors, i), v.element))}")
+                v.store(found, v.place(line, column))
+    return v.declarations() + f.text()

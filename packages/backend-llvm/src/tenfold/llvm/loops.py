@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from tenfold.llvm.compiler import LOOPS
-from tenfold.llvm.expressions import Expr
+from tenfold.llvm.expressions import Expr, walk
 from tenfold.llvm.lowering import Lowering, declarations, indented
 from tenfold.llvm.storage import Stored
 
@@ -57,7 +57,8 @@ class Cases:
     every: Expr
 
 
-BLOCK = 1024  # elements of which the condition is asked together
+BLOCK = 1024  # elements of which the condition is asked together, or that are collected from where they lie
+LONG = 16  # operations of a formula, from which that is worth it
 # Of the functions for some elements: whether one has the condition, and the two formulas.
 CASES = f"""
 define void @kernel(ptr %ctx, i64 %lo, i64 %hi) {ATTRIBUTES} {{
@@ -118,6 +119,7 @@ class Elementwise:
             text = CASES + most.function("define internal void @most", steps)
             text += every.function("define internal void @every", steps)
             text += _asked(rare.function("define internal void @rare", steps))
+        text += "".join(_moving(bits) for bits in (8, 16, 32, 64) if f"@near{bits}(" in text or f"@apart{bits}(" in text)
         return declarations(text) + text + METADATA
 
     def function(self, head: str, steps: tuple[str, ...] | None) -> str:
@@ -171,7 +173,6 @@ done:
         read = [f"%g{k} = getelementptr i64, ptr %ctx, i64 {base + k}" for k in range(count + 2)]
         read += ["%m = load i64, ptr %g0", *(f"%s{k} = load i64, ptr %g{k + 1}" for k in range(count))]
         read += [f"%outer = load i64, ptr %g{count + 1}"]
-        pointers, offsets, body = self._inner(steps)
         starts = [f"%r{k} = getelementptr i8, ptr %p{k}, i64 %e{k}" for k in range(count)]
         sums = [f"%e{k} = phi i64 [0, %row], [%n{k}, %dim.go]" for k in range(count)]
         moves: list[str] = []
@@ -185,7 +186,7 @@ done:
         return f"""
 {head}(ptr %ctx, i64 %lo, i64 %hi) {ATTRIBUTES} {{
 entry:
-{indented([*self._header(), *read])}
+{indented([*self._rooms(steps), *self._header(), *read])}
   %first = udiv i64 %lo, %m
   %skip = urem i64 %lo, %m
   %some = icmp slt i64 %lo, %hi
@@ -224,14 +225,8 @@ dim.go:  ; a division takes as long as dozens of elements, and the outermost dim
 {indented(moves)}
   br label %dims
 start:
-{indented([*starts, *body.before])}
-  br label %loop
-loop:
-  %i = phi i64 [%from, %start], [%next, %loop]
-{indented([*offsets, *pointers, *body.lines])}
-  %next = add nuw nsw i64 %i, 1
-  %more = icmp slt i64 %next, %to
-  br i1 %more, label %loop, label %rowend, !llvm.loop !1
+{indented(starts)}
+{self._collected(steps) if self._collects(steps) else self._inner(steps)}
 rowend:
   %after = add i64 %now, %here
   %indexnext = add i64 %index, 1
@@ -242,14 +237,74 @@ done:
 }}
 """
 
-    def _inner(self, steps: tuple[str, ...]) -> tuple[list[str], list[str], _Body]:
-        """The addresses of the elements that the innermost loop is at, and what it does with them."""
+    def _inner(self, steps: tuple[str, ...]) -> str:
+        """The innermost loop, over elements wherever they lie."""
         arrays = (self.out, *self.inputs)
         moving = [k for k, step in enumerate(steps) if step != "same"]
         offsets = [f"%o{k} = mul nsw i64 %i, {arrays[k].size if steps[k] == 'next' else f'%s{k}'}" for k in moving]
         pointers = [f"%i{k} = getelementptr i8, ptr %r{k}, i64 %o{k}" for k in moving]
-        places = [f"%i{k}" if k in moving else f"%r{k}" for k in range(len(arrays))]
-        return pointers, offsets, _Body(self, places, align=False)
+        body = _Body(self, [f"%i{k}" if k in moving else f"%r{k}" for k in range(len(arrays))], align=False)
+        return f"""{indented(body.before)}
+  br label %loop
+loop:
+  %i = phi i64 [%from, %start], [%next, %loop]
+{indented([*offsets, *pointers, *body.lines])}
+  %next = add nuw nsw i64 %i, 1
+  %more = icmp slt i64 %next, %to
+  br i1 %more, label %loop, label %rowend, !llvm.loop !1"""
+
+    def _collects(self, steps: tuple[str, ...]) -> bool:
+        """Whether elements that lie far apart are put next to each other first: of a long formula vectors save more time."""
+        roots = (self.result,) if isinstance(self.result, Expr) else ()
+        return "far" in steps and not (self.asks and "far" not in steps[1:]) and len(walk(*roots)) > LONG
+
+    def _collected(self, steps: tuple[str, ...]) -> str:
+        """The innermost loop, over blocks of elements whose arrays lie on the stack where they are far apart."""
+        arrays = (self.out, *self.inputs)
+        far = [k for k, step in enumerate(steps) if step == "far" and not (k == 0 and self.asks)]
+        near = [k for k, step in enumerate(steps) if step == "next"]
+        places = [f"%q{k} = mul nsw i64 %b, {f'%s{k}' if k in far else arrays[k].size}" for k in far + near]
+        places += [f"%u{k} = getelementptr i8, ptr %r{k}, i64 %q{k}" for k in far + near]
+        reads = [f"call void @near{8 * arrays[k].size}(ptr %h{k}, ptr %u{k}, i64 %s{k}, i64 %n)" for k in far if k]
+        writes = [f"call void @apart{8 * arrays[0].size}(ptr %h0, ptr %u0, i64 %s0, i64 %n)"] if 0 in far else []
+        offsets = [f"%o{k} = mul nsw i64 %i, {arrays[k].size}" for k in far + near]
+        pointers = [f"%i{k} = getelementptr i8, ptr {'%h' if k in far else '%u'}{k}, i64 %o{k}" for k in far + near]
+        body = _Body(self, [f"%i{k}" if k in far + near else f"%r{k}" for k in range(len(arrays))], align=False)
+        return f"""{indented(body.before)}
+  br label %part
+part:
+  %b = phi i64 [%from, %start], [%bto, %partend]
+  %bfar = add i64 %b, {BLOCK}
+  %several = icmp slt i64 %bfar, %to
+  %bto = select i1 %several, i64 %bfar, i64 %to
+  %n = sub i64 %bto, %b
+{indented([*places, *reads])}
+  br label %loop
+loop:
+  %i = phi i64 [0, %part], [%next, %loop]
+{indented([*offsets, *pointers, *body.lines])}
+  %next = add nuw nsw i64 %i, 1
+  %more = icmp slt i64 %next, %n
+  br i1 %more, label %loop, label %partend, !llvm.loop !1
+partend:
+{indented(writes)}
+  br i1 %several, label %part, label %rowend"""
+
+    def _rooms(self, steps: tuple[str, ...]) -> list[str]:
+        """Room on the stack for a block of each array whose elements lie far apart."""
+        arrays = (self.out, *self.inputs)
+        far = [k for k, step in enumerate(steps) if step == "far"] if self._collects(steps) else []
+        return [f"%h{k} = alloca [{BLOCK} x i{8 * arrays[k].size}], align 64" for k in far]
+
+
+def _moving(bits: int) -> str:
+    """Functions that put elements of so many bits, which lie so many bytes apart, next to each other, and back."""
+    step = ["%o = mul nsw i64 %j, %step", "%f = getelementptr i8, ptr %far, i64 %o"]
+    step.append(f"%p = getelementptr i{bits}, ptr %near, i64 %j")
+    taken = [f"%v = load i{bits}, ptr %f, align 1{TAGS}", f"store i{bits} %v, ptr %p{TAGS}"]
+    given = [f"%v = load i{bits}, ptr %p{TAGS}", f"store i{bits} %v, ptr %f, align 1{TAGS}"]
+    arguments = "ptr noalias %near, ptr noalias %far, i64 %step"
+    return counted(f"near{bits}", arguments, step + taken) + counted(f"apart{bits}", arguments, step + given)
 
 
 class _Body:

@@ -108,9 +108,7 @@ def _add_rows(out: Any, rows: Any, values: Any) -> None:
 
 @kernel(op.nonzero, device="cpu")
 def nonzero(input: Any) -> Any:
-    if not input.ndim:
-        return np.zeros((int(bool(input)), 0), np.int64)
-    return np.stack(np.nonzero(input)).T.astype(np.int64, copy=False)
+    return np.argwhere(input).astype(np.int64, copy=False)
 
 
 # Along one dimension

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import lru_cache
 from operator import gt
 from typing import Any
 
@@ -12,10 +13,9 @@ from tenfold.dispatch.devices import CPU
 from tenfold.dispatch.operators import Operator
 from tenfold.dispatch.reading import tensor_params
 from tenfold.dispatch.runtime import RUNTIME, STATE
-from tenfold.types.memory_format import propagated_order, steps_of
+from tenfold.types.memory_format import propagated_order, with_steps
 
 # How a new result lies in memory: the function that sees to it.
-_COPIES = ("clone", "to_dtype")
 BY_ROWS = ("softmax", "log_softmax", "logsigmoid", "masked_fill")
 
 
@@ -23,7 +23,7 @@ def layout_of(operator: Operator) -> str:
     """The name of the function that lays results out, or nothing where the kernel's layout is the right one."""
     if operator.outputs != 1 or operator.view:
         return ""
-    if operator.name in _COPIES:
+    if operator.name in ("clone", "to_dtype"):
         return "note_layout"
     if operator.family == "reduction" or operator.name in BY_ROWS:
         return "by_rows"
@@ -80,17 +80,12 @@ def arrange(result: Any, arrays: Sequence[Any]) -> None:
     made = result._array
     if type(made) is not np.ndarray or made.ndim < 2:
         return
-    for a in arrays:
-        if type(a) is np.ndarray and not a.flags.c_contiguous and not _in_rows(a.strides):
-            break
-    else:
-        if not made.flags.c_contiguous:
-            result._array = made.copy("C")
+    if all(type(a) is not np.ndarray or a.flags.c_contiguous or _in_rows(a.strides) for a in arrays):
+        by_rows(result, arrays)
         return
-    given = [a for a in arrays if type(a) is np.ndarray and a.ndim]
-    order = propagated_order(made.shape, [_spread(a, made.shape) for a in given])
+    order, back = result_order(made.shape, *[(a.shape, a.strides, a.itemsize) for a in arrays if getattr(a, "ndim", 0)])
     if not made.transpose(order).flags.c_contiguous:
-        result._array = made.transpose(order).copy("C").transpose(np.argsort(order))
+        result._array = made.transpose(order).copy("C").transpose(back)
     note_layout(result)
 
 
@@ -101,16 +96,19 @@ def arrange_power(result: Any, arrays: Sequence[Any]) -> None:
 
 def _in_rows(strides: tuple[int, ...]) -> bool:
     """Whether each dimension lies outside of the next: rows with gaps, such as a part of the columns."""
-    if len(strides) == 2:  # the usual case
-        return strides[0] > strides[1]
     return all(map(gt, strides, strides[1:]))
 
 
-def _spread(array: Any, shape: Sequence[int]) -> list[int]:
-    """An argument's strides over the result's dimensions, 0 where it is broadcast."""
-    missing = len(shape) - array.ndim
-    steps = [0 if n == 1 != m else s for n, m, s in zip(array.shape, shape[missing:], steps_of(array))]
-    return [0] * missing + steps
+@lru_cache(1024)
+def result_order(shape: Sequence[int], *given: Any) -> tuple[Any, Any]:
+    """The order of a result's dimensions in memory, and the way back."""
+    spread = []
+    for own, strides, size in given:
+        missing = len(shape) - len(own)
+        steps = with_steps(own, [s // size for s in strides])
+        spread.append([0] * missing + [0 if n == 1 != m else s for n, m, s in zip(own, shape[missing:], steps)])
+    order = propagated_order(shape, spread)
+    return order, tuple(map(order.index, range(len(order))))
 
 
 RUNTIME.update(CPU=CPU, arrange=arrange, arrange_power=arrange_power, by_rows=by_rows, note_layout=note_layout)

@@ -253,7 +253,7 @@ def randperm(generator: Generator, n: int, dtype: DTypeLike = np.int64) -> Array
 def multinomial(generator: Generator, weights: Array, num_samples: int, replacement: bool = False) -> NDArray[np.int64]:
     """Indices drawn with probabilities proportional to the last dimension of `weights`.
 
-    One sample, and samples without replacement, are the greatest weights / e with e exponential; samples with replacement
+    One sample, and samples without replacement, are the greatest weights / e with e exponential; others
     are looked up in the cumulated weights.
 
     Shape: (K,) or (N, K) -> (num_samples,) or (N, num_samples). Dtype: any floating point -> int64.
@@ -272,11 +272,16 @@ def multinomial(generator: Generator, weights: Array, num_samples: int, replacem
         if num_samples == 1:
             return np.asarray(np.argmax(keys, axis=-1, keepdims=True), np.int64)
         return np.argsort(-keys, axis=-1, kind="stable")[..., :num_samples].astype(np.int64, "C")  # no part of all positions
-    rows = weights.reshape(-1, weights.shape[-1])
-    if not len(rows):
-        return np.empty((*weights.shape[:-1], num_samples), np.int64)
-    drawn = np.stack([_looked_up(generator, row, num_samples) for row in rows])
-    return drawn.reshape(*weights.shape[:-1], num_samples)
+    sums: Any = np.cumsum(weights, -1, _F64 if weights.dtype == _F64 else _F32)
+    sums = (sums / sums[..., -1:]).astype(_F64)
+    shape = (*weights.shape[:-1], num_samples)
+    units = units64(generator, math.prod(shape)).reshape(shape)
+    drawn = np.empty(shape, np.int64)
+    if weights.shape[-1] * num_samples < 1024:
+        return np.sum(sums[..., None, :] < units[..., None], -1, out=drawn)
+    for row in np.ndindex(shape[:-1]):
+        drawn[row] = sums[row].searchsorted(units[row])
+    return drawn
 
 
 def sizes_of(shape: Shape) -> tuple[int, ...]:
@@ -359,12 +364,6 @@ def _halves(units: Array) -> tuple[Array, Array]:
     """The first and the second uniform of every pair: the halves of the blocks of 16."""
     blocks = units.reshape(-1, 2, _BLOCK // 2)
     return blocks[:, 0].ravel(), blocks[:, 1].ravel()
-
-
-def _looked_up(generator: Generator, weights: Array, num_samples: int) -> NDArray[np.int64]:
-    cumulated = np.cumsum(weights, dtype=np.float64 if weights.dtype == np.float64 else np.float32)
-    cumulated = cumulated / cumulated[-1]
-    return np.searchsorted(cumulated.astype(np.float64), units64(generator, num_samples)).astype(np.int64)
 
 
 def _complex(parts: Array, dtype: np.dtype[Any]) -> Array:

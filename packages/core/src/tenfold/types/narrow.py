@@ -63,7 +63,7 @@ def limited(values: Any) -> Any:
 
 def lacks_infinity(numpy_type: Any) -> bool:
     """Whether NumPy's dtype is float8_e4m3fn, without a look at ml_dtypes, which may not be loaded."""
-    return bool(numpy_type.itemsize == 1 and numpy_type.name == "float8_e4m3fn")
+    return bool(numpy_type.itemsize == 1 and numpy_type.num > 255 and numpy_type.name == "float8_e4m3fn")
 
 
 def castable(array: Any, numpy_type: Any) -> Any:

@@ -25,11 +25,14 @@ FORWARD = Compiled("attention", forward, vectors=True)
 BY_UNIT = Compiled("attention of the unit for bfloat16", forward_by_unit, vectors=True)
 GRADIENT = Compiled("the gradient of attention", gradient, vectors=True)
 WIDEST = 256  # elements of a query or value, whose blocks stand on the stack
-NOTE = f"float32 and float64, queries and values of whole registers up to {WIDEST} elements"
+NOTE = f"float32 and float64, queries and values of up to {WIDEST} elements"
 
 
 class _Call:
-    """The arrays of a call as heads (outer, inner, rows, elements); `fine` where there is a compiled form."""
+    """The arrays of a call as heads (outer, inner, rows, elements).
+
+    `fine` where there is a compiled form, `narrow` where there is one for rows with zeros behind them.
+    """
 
     def __init__(
         self,
@@ -49,7 +52,15 @@ class _Call:
         stored = FLOAT32 if unit else BY_DTYPE.get(query.dtype)
         self.stored = stored if stored in (FLOAT32, FLOAT64) else None
         self.lanes = SIDE if unit else registers().lanes(self.stored) if self.stored is not None else 1
-        self.fine = self.stored is not None and self._fits(query, key, value, mask)
+        fits = self.stored is not None and self._fits(query, key, value, mask)
+        whole = all(width % self.lanes == 0 for width in self.widths)
+        self.fine, self.narrow = fits and whole, fits and not whole and not unit
+
+    def widened(self, x: Array) -> Array:
+        """An array with zeros behind each row to whole registers, which change neither scores nor sums."""
+        made = np.zeros((*x.shape[:-1], -(-x.shape[-1] // self.lanes) * self.lanes), x.dtype)
+        made[..., : x.shape[-1]] = x
+        return made
 
     def _fits(self, query: Array, key: Array, value: Array, mask: Array | None) -> bool:
         return (
@@ -60,7 +71,7 @@ class _Call:
             and value.shape[-2] == self.keys
             and query.size > 0
             and value.size > 0
-            and all(width % self.lanes == 0 and width <= WIDEST for width in self.widths)
+            and max(self.widths) <= WIDEST
             and (mask is None or (mask.ndim <= query.ndim and mask.dtype in (np.bool_, query.dtype)))
         )
 
@@ -106,6 +117,7 @@ class Plan(NamedTuple):
     results: tuple[tuple[int, ...], ...]
     stored: Stored
     allocate: tuple[Any, ...]  # what makes each result of four dimensions
+    turned: tuple[bool, ...]  # whether a row's heads lie beside one another in it
 
 
 _PLANS: dict[Any, Plan] = {}
@@ -148,19 +160,27 @@ def fused_attention(query: Array, key: Array, value: Array, attn_mask: Array | N
         _run(plan, sums, query, key, value, out, *given[3:])
         return out, sums
     call = _Call(query, key, value, attn_mask, is_causal, scale)
+    if call.narrow:
+        wide = [call.widened(x) for x in (query, key, value)]
+        found = fused_attention(wide[0], wide[1], wide[2], attn_mask, is_causal, call.factor)
+        if found is NotImplemented:
+            return found
+        key_width, width = call.widths  # of two widths PyTorch's result lies row by row
+        return _first(found[0], width, query if key_width == width else None), found[1]
     if not call.fine:
         return NotImplemented
     stored: Stored = call.stored  # type: ignore[assignment]
     q, k, v = (call.heads(x) for x in (query, key, value))
     masks = [] if attn_mask is None else [call.mask(attn_mask)]
     shapes = (*query.shape[:-1], call.widths[1]), query.shape[:-1]
-    out, sums = _beside(shapes[0], stored), np.empty(shapes[1], stored.dtype)
+    out, sums = _laid(shapes[0], stored, query), np.empty(shapes[1], stored.dtype)
     items, grain = prod(call.lead) * -(-call.queries // QUERIES), _grain(call, min(QUERIES, call.queries))
     arrays = [q, k, v, call.heads(out), *masks]
     kind, numbers = (call.kind(attn_mask),), call.numbers(*arrays)
     if not FORWARD.run(kind, items, grain, sums, *arrays, *numbers):
         return NotImplemented
-    plan = Plan(FORWARD, kind, FORWARD.known(kind), items, grain, numbers, shapes, stored, _allocators(shapes, stored))
+    turned = (_is_turned(query),)
+    plan = Plan(FORWARD, kind, FORWARD.known(kind), items, grain, numbers, shapes, stored, _allocators(shapes, stored), turned)
     _keep(name, [query, key, value, out], arrays, plan, attn_mask)
     return out, sums
 
@@ -174,7 +194,7 @@ def _by_unit(query: Any, key: Any, value: Any, attn_mask: Any, is_causal: bool, 
     if unit is None or not call.fine:
         return NotImplemented
     masks = [] if attn_mask is None else [call.mask(attn_mask if attn_mask.dtype == np.bool_ else converted(attn_mask, FLOAT32))]
-    out, sums = _beside((*query.shape[:-1], call.widths[1]), BFLOAT16), np.empty(query.shape[:-1], FLOAT32.dtype)
+    out, sums = _laid((*query.shape[:-1], call.widths[1]), BFLOAT16, query), np.empty(query.shape[:-1], FLOAT32.dtype)
     items, grain = prod(call.lead) * -(-call.queries // UNIT_QUERIES), _grain(call, min(UNIT_QUERIES, call.queries))
     arrays = [*(call.heads(x) for x in given), call.heads(out), *masks]
     done = BY_UNIT.run((unit, call.kind(attn_mask)), items, grain, sums, *arrays, *call.numbers(*arrays))
@@ -200,6 +220,12 @@ def fused_attention_grad(
         _run(plan, log_sum_exp, np.empty(log_sum_exp.shape, plan.stored.dtype), *inputs, *results, *mask)
         return results
     call = _Call(query, key, value, attn_mask, is_causal, scale)
+    if call.narrow and all(a.dtype == query.dtype for a in (grad, output, log_sum_exp)):
+        q, k, v, g, out = (call.widened(x) for x in inputs)
+        found = fused_attention_grad(g, q, k, v, out, log_sum_exp, attn_mask, is_causal, call.factor)
+        if found is NotImplemented:
+            return found
+        return tuple([_first(x, like.shape[-1], like) for x, like in zip(found, inputs[:3], strict=True)])
     if not call.fine or any(a.dtype != query.dtype for a in (grad, output, log_sum_exp)):
         return NotImplemented
     if grad.shape != output.shape or output.shape != (*query.shape[:-1], call.widths[1]):
@@ -207,13 +233,14 @@ def fused_attention_grad(
     stored: Stored = call.stored  # type: ignore[assignment]
     masks = [] if attn_mask is None else [call.mask(attn_mask)]
     shapes = query.shape, key.shape, value.shape
-    results = tuple([_beside(shape, stored) for shape in shapes])
+    results = tuple([_laid(x.shape, stored, x) for x in inputs[:3]])
     arrays = [*(call.heads(x) for x in (*inputs, *results)), *masks]
     kind, items, grain, numbers = (call.kind(attn_mask),), prod(call.lead), _grain(call, call.queries), call.numbers(*arrays)
     room = np.empty(log_sum_exp.shape, stored.dtype)
     if not GRADIENT.run(kind, items, grain, np.ascontiguousarray(log_sum_exp), room, *arrays, *numbers):
         return NotImplemented
-    plan = Plan(GRADIENT, kind, GRADIENT.known(kind), items, grain, numbers, shapes, stored, _allocators(shapes, stored))
+    known, turned = GRADIENT.known(kind), tuple(map(_is_turned, inputs[:3]))
+    plan = Plan(GRADIENT, kind, known, items, grain, numbers, shapes, stored, _allocators(shapes, stored), turned)
     _keep(name, [*inputs, *results], arrays, plan, attn_mask)
     return results
 
@@ -225,21 +252,35 @@ def _allocators(shapes: tuple[tuple[int, ...], ...], stored: Stored) -> tuple[An
 
 
 def _made(plan: Plan, number: int) -> Array:
-    """`_beside` for a result of a plan, all of which have four dimensions."""
+    """`_laid` for a result of a plan, all of which have four dimensions."""
     outer, heads, rows, width = plan.results[number]
-    made: Array = plan.allocate[number]((outer, rows, heads, width), plan.stored.dtype)
+    made: Array
+    if not plan.turned[number]:
+        made = plan.allocate[number](plan.results[number], plan.stored.dtype)
+        return made
+    made = plan.allocate[number]((outer, rows, heads, width), plan.stored.dtype)
     return made.swapaxes(1, 2)
 
 
-def _beside(shape: tuple[int, ...], stored: Stored) -> Array:
-    """A new array for a result. Of four dimensions a row's heads lie beside one another, as in PyTorch.
+def _is_turned(x: Array) -> bool:
+    """Whether the heads of a row lie beside one another, as those that were parts of one product do."""
+    return x.ndim == OUTER_AND_INNER and x.strides[1] < x.strides[2]
 
-    What follows joins the heads of each row, and needs no copy then.
-    """
-    if len(shape) != 4:
+
+def _laid(shape: tuple[int, ...], stored: Stored, like: Array) -> Array:
+    """A new array for a result, in the order of another, as PyTorch's: what joins the heads of each row then needs no copy."""
+    if not _is_turned(like):
         return empty(shape, stored)
     outer, heads, rows, width = shape
     return empty((outer, rows, heads, width), stored).swapaxes(1, 2)
+
+
+def _first(x: Array, width: int, like: Array | None) -> Array:
+    """The first elements of each row, as a result; row by row beside nothing."""
+    stored, shape = BY_DTYPE[x.dtype], (*x.shape[:-1], width)
+    made = empty(shape, stored) if like is None else _laid(shape, stored, like)
+    made[...] = x[..., :width]
+    return made
 
 
 def _grain(call: _Call, queries: int) -> int:

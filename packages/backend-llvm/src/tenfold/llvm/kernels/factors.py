@@ -1,4 +1,4 @@
-"""LU factors of small matrices: operators of tenfold-scientific."""
+"""LU factors of small matrices, and solutions with triangles: operators of tenfold-scientific."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from tenfold.llvm.elimination import exchanged_order, factored, width
+from tenfold.llvm.elimination import exchanged_order, factored, substituted, width
 from tenfold.llvm.kernels.attaching import chosen
 from tenfold.llvm.kernels.selecting import before
 from tenfold.llvm.programs import GRAIN_ELEMENTS, Compiled
@@ -15,6 +15,7 @@ from tenfold.llvm.storage import BY_DTYPE, FLOAT32, FLOAT64
 
 Array = np.ndarray[Any, Any]
 FACTORED, ORDER = Compiled("LU factors", factored), Compiled("exchanged rows", exchanged_order)
+SUBSTITUTED = Compiled("solutions with a triangle", substituted)
 LARGEST = 192  # rows or columns above which products of panels take less time
 
 
@@ -51,5 +52,34 @@ def pivot_order(pivots: Array, rows: int) -> Any:
     return order if ORDER.run((), items, max(1, GRAIN_ELEMENTS // rows), pivots, order, count, rows) else NotImplemented
 
 
+def triangular_solution(A: Array, B: Array, upper: bool, unitriangular: bool) -> Any:
+    """X with A X = B, column by column, reading one triangle of A."""
+    stored, shape = BY_DTYPE.get(A.dtype), B.shape
+    if stored not in (FLOAT32, FLOAT64) or A.dtype != B.dtype or A.shape[:-2] != shape[:-2] or not A.size or not B.size:
+        return NotImplemented
+    *batch, N, K = shape
+    if not A.shape[-2] == A.shape[-1] == N <= LARGEST:
+        return NotImplemented
+    count, padded = prod(batch), width(stored, K)
+    rows = np.zeros((count, N, padded), A.dtype)
+    rows[..., :K] = B.reshape(count, N, K)
+    grain = max(1, GRAIN_ELEMENTS // (N * N * padded))
+    key = (stored, bool(upper), bool(unitriangular))
+    if not SUBSTITUTED.run(key, count, grain, np.ascontiguousarray(A), rows, N, padded):
+        return NotImplemented
+    columns = np.empty((*batch, K, N), A.dtype).swapaxes(-1, -2)
+    columns[...] = rows[..., :K].reshape(shape)
+    return columns
+
+
+def cholesky_solution(A: Array, B: Array, upper: bool) -> Any:
+    """X with A A^T X = B, or A^T A X = B with `upper`."""
+    turned = A.swapaxes(-1, -2)
+    half = triangular_solution(turned if upper else A, B, False, False)
+    return half if half is NotImplemented else triangular_solution(A if upper else turned, half, True, False)
+
+
 chosen("lu_packed", lu_packed, 2, f"float32 and float64, up to {LARGEST} rows or columns")
+chosen("triangular_solution", triangular_solution, 4, f"float32 and float64, up to {LARGEST} rows")
+chosen("cholesky_solution", cholesky_solution, 3, f"float32 and float64, up to {LARGEST} rows")
 before("pivot_order", pivot_order, "int32")

@@ -31,8 +31,9 @@ def gather(input: Array, dim: int, index: Array, sparse_grad: bool) -> Any:
         input = input[tuple([ALL if d == dim else slice(n) for d, n in enumerate(places)])]
         if input.shape[:dim] != before or input.shape[dim + 1 :] != after:
             return NotImplemented
-    if not (input.flags.carray and index.flags.carray):
+    if not input.flags.carray:
         return NotImplemented
+    index = np.ascontiguousarray(index)  # one that is expanded, for one
     out, flag, inner = np.empty(places, input.dtype), np.zeros((), np.int64), prod(after)
     arguments = (input, index, out, flag, shape[dim], places[dim], inner)
     done = GATHERED.run((MEMORY[input.itemsize],), prod(before), max(1, GRAIN_ELEMENTS // (places[dim] * inner)), *arguments)

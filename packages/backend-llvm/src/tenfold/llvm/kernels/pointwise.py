@@ -44,6 +44,7 @@ for _name, _formula in {
     elementwise(_name, _formula, exact=True)
 elementwise("rsqrt", maths.rsqrt, exact=True)
 elementwise("sign", maths.sign, exact=True)
+elementwise("sgn", maths.sign, exact=True)
 
 for _name, _binary in {
     "add": lambda x, y: x + y,

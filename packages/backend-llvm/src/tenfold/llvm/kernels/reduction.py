@@ -20,6 +20,8 @@ Array = np.ndarray[Any, Any]
 Sizes = tuple[int, ...]
 Passes = tuple[tuple[int, int, int], ...]
 LEAST = 1 << 14  # elements from which the compiled loops win more than the planning in Python of other layouts costs
+NUMPYS = 256  # elements below which NumPy takes less time for extremes, and for sums of what does not lie row by row
+ADDED = 65  # below which it does for sums
 PIECE = 1 << 16  # of a long row, whose pieces several threads add
 LONG = 8 * PIECE  # elements of a row from which pieces gain more than they cost
 KINDS = ("total", "mean", "largest", "smallest", "product", "total of numbers")
@@ -177,16 +179,18 @@ def _long_row(kind: str, x: Array, stored: Stored, result: Stored) -> Any:
     return out if PROGRAM.rows((OF_PIECES[kind], between, result, "rows"), 1, pieces, out, part) else None
 
 
-def _attach(name: str, kind: str) -> None:
+def _attach(name: str, kind: str, least: int) -> None:
     def serve(input: Array, dim: Any, keepdim: bool) -> Any:
+        if input.size < NUMPYS and not input.flags.c_contiguous:
+            return NotImplemented
         return reduce(kind, input, dim, keepdim)
 
     def keys(stored: Stored) -> list[Any]:
         return [(kind, stored, stored, layout) for layout in ("rows", "columns")]
 
     note = f"floats in one piece; other layouts from {LEAST} elements"
-    rowwise(name, serve, note, "rdk", "d", PROGRAM, keys, serve_least=64)
+    rowwise(name, serve, note, "rdk", "d", PROGRAM, keys, serve_least=least)
 
 
 for _name, _kind in (("sum", "total"), ("mean", "mean"), ("amax", "largest"), ("amin", "smallest"), ("prod", "product")):
-    _attach(_name, _kind)
+    _attach(_name, _kind, ADDED if _kind in ("total", "mean") else NUMPYS)

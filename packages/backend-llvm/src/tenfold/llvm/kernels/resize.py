@@ -20,7 +20,7 @@ Scales = tuple[float | None, ...]
 Steps = tuple[int, int, float | None]
 
 tables: Any = import_module("tenfold.nn.ops.resize.tables")  # tenfold-nn is there where somebody asks for its operators' kernels
-LEAST = 1 << 10  # elements, below which NumPy takes less time than the choice in Python
+LEAST = 1  # elements
 NOTE = "float32 and float64"
 
 

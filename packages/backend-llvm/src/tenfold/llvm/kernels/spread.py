@@ -13,7 +13,7 @@ from tenfold.llvm.kernels.attaching import chosen
 from tenfold.llvm.kernels.reduction import LEAST, LONG, dimensions
 from tenfold.llvm.programs import Program, empty, suitable
 from tenfold.llvm.rows import Array as Argument, Rows, length, total
-from tenfold.llvm.storage import FLOAT32, FLOAT64, Stored
+from tenfold.llvm.storage import FLOAT64, Stored
 from tenfold.ops.reduction.statistics import spread_arguments
 
 Array = np.ndarray[Any, Any]
@@ -46,19 +46,18 @@ def spread(kind: str, x: Array, dim: Any, unbiased: Any, keepdim: bool, correcti
     """The variance or its root, or NotImplemented."""
     dim, correction = spread_arguments(dim, unbiased, correction)
     dims = dimensions(x, dim) if x.ndim and x.size else None
-    if dims is None or suitable(x) not in (FLOAT32, FLOAT64):
+    if dims is None:
         return NotImplemented
-    count, stored = prod(x.shape[d] for d in dims), suitable(x)
-    rows = _in_rows(x, dims)
-    if rows is None or count <= correction or count >= LONG:
+    count, rows = prod(x.shape[d] for d in dims), _in_rows(x, dims)
+    stored = suitable(x) if rows is x else suitable(x, rows)
+    if rows is None or stored is None or count <= correction or count >= LONG:
         return NotImplemented
     shape = tuple(1 if d in dims else n for d, n in enumerate(x.shape) if keepdim or d not in dims)
-    assert stored is not None
     out = empty(shape, stored)
     if not PROGRAM.rows((stored, kind), x.size // count, count, out, rows, float(correction)):
         return NotImplemented
     # Squares of float64 leave its range, and the kernel beneath scales them.
-    return out if stored is FLOAT32 or isfinite(np.add.reduce(out, None)) else NotImplemented
+    return out if stored is not FLOAT64 or isfinite(np.add.reduce(out, None)) else NotImplemented
 
 
 for _name in ("std", "var"):
@@ -66,5 +65,5 @@ for _name in ("std", "var"):
         _name,
         lambda input, dim, unbiased, keepdim, correction, kind=_name: spread(kind, input, dim, unbiased, keepdim, correction),
         5,
-        "float32 and float64 in one piece",
+        "floats in one piece",
     )

@@ -9,7 +9,6 @@ import numpy as np
 from tenfold.cpu.reduction.ordering import order
 from tenfold.cpu.reduction.reductions import orderable, taken
 from tenfold.cpu.reduction.sums import add_reduce
-from tenfold.cpu.selection import LONGEST, sorted_positions
 from tenfold.dispatch.kernels import kernel
 from tenfold.dispatch.operators import op
 
@@ -68,16 +67,17 @@ def mode(input: Any, dim: int, keepdim: bool) -> tuple[Any, Any]:
         return input.copy(), np.zeros((), np.int64)
     if x.shape[dim] == 0:
         raise ValueError("mode of no elements")
-    rows = np.moveaxis(x, dim, -1)
-    positions = np.empty((*rows.shape[:-1], 1), np.int64)
-    for i in np.ndindex(rows.shape[:-1]):
-        positions[i] = _most_frequent(rows[i])
+    positions = _most_frequent(np.moveaxis(x, dim, -1))
     return taken(input, np.moveaxis(positions, -1, dim), dim, keepdim)
 
 
-def _most_frequent(row: Any) -> int:
-    """The last position of the most frequent element, the least of several."""
-    by_value = np.asarray(sorted_positions(row.tolist())) if row.size <= LONGEST else np.argsort(row, kind="stable")
-    ends = np.flatnonzero(np.append(row[by_value][1:] != row[by_value][:-1], True))
-    counts = np.diff(np.concatenate([[-1], ends]))
-    return int(by_value[ends[int(np.argmax(counts))]])
+def _most_frequent(rows: Any) -> Any:
+    """The last position of each row's most frequent element, the least of several; of nothing but nan the first."""
+    values = np.sort(rows, -1)
+    begins = np.ones(values.shape, bool)
+    np.not_equal(values[..., 1:], values[..., :-1], begins[..., 1:])
+    place = np.arange(values.shape[-1])
+    times = place - np.maximum.accumulate(np.where(begins, place, 0), -1)  # that an element came before, as far as a place
+    found = rows == np.take_along_axis(values, times.argmax(-1, keepdims=True), -1)
+    last = values.shape[-1] - 1 - found[..., ::-1].argmax(-1, keepdims=True)
+    return np.where(found.any(-1, keepdims=True), last, 0)

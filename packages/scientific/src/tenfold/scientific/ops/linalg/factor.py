@@ -7,7 +7,6 @@ from typing import Any
 from tenfold import return_types
 from tenfold.dispatch.meta import Meta
 from tenfold.dispatch.operators import composite, primitive
-from tenfold.dispatch.shape_rules import broadcast_shapes
 from tenfold.scientific.ops.linalg.checks import (
     raise_if_failed,
     real_dtype,
@@ -16,6 +15,7 @@ from tenfold.scientific.ops.linalg.checks import (
     same_dtype,
     warn_of_older,
 )
+from tenfold.scientific.ops.linalg.solve import same_batch
 from tenfold.tensor.tensor import Tensor
 
 # QR
@@ -354,6 +354,5 @@ def cholesky_solve(input: Tensor, input2: Tensor, upper: bool = False) -> Tensor
     """
     require_matrix("cholesky_solve", input, "B")
     require_square("cholesky_solve", input2)
-    batch = broadcast_shapes("cholesky_solve", [input.shape[:-2], input2.shape[:-2]])
-    B, L = input.expand([*batch, *input.shape[-2:]]), input2.expand([*batch, *input2.shape[-2:]])
+    L, B = same_batch("cholesky_solve", input2, input)
     return _cholesky_solution(L, B, upper)

@@ -119,14 +119,15 @@ def lu_unpack(LU_data: Tensor, LU_pivots: Tensor, unpack_data: bool = True, unpa
     if unpack_pivots:
         _check_pivots(LU_pivots, M, "lu_unpack: LU_pivots has to be between 1 and LU.size(-2).", "")
     K = min(M, N)
-    P = L = U = LU_data.new_zeros(0)
+    P = L = U = LU_data if unpack_pivots and unpack_data else LU_data.new_zeros(0)
     if unpack_pivots:
         order = _pivot_order(LU_pivots, M)
         places = op.arange(M, device=LU_data.device).unsqueeze(-1)
         P = (order.unsqueeze(-2) == places).to(LU_data.dtype)
     if unpack_data:
-        L = LU_data.narrow(-1, 0, K).tril(-1) + op.eye(M, K, dtype=LU_data.dtype, device=LU_data.device)
-        U = LU_data.narrow(-2, 0, K).triu()
+        left, right = (LU_data, LU_data) if M == N else (LU_data.narrow(-1, 0, K), LU_data.narrow(-2, 0, K))
+        L = left.tril(-1) + op.eye(M, K, dtype=LU_data.dtype, device=LU_data.device)
+        U = right.triu()
     return return_types.lu_unpack(P, L, U)
 
 
@@ -145,16 +146,16 @@ def linalg_lu_solve(LU: Tensor, pivots: Tensor, B: Tensor, *, left: bool = True,
     _check_pivots(pivots, LU.shape[-2], f"{given} greater or equal to 1.", f"{given} smaller or equal to LU.size(-2).")
     if not left:  # X A = B is A^H X^H = B^H
         return linalg_lu_solve(LU, pivots, B.mH, adjoint=not adjoint).mH
-    batch_pivots = pivots.expand(same_batch("linalg.lu_solve", LU, B)[0].shape[:-1])
+    require_matrix("linalg.lu_solve", B, "B")
     LU, B = same_batch("linalg.lu_solve", LU, B)
-    order = _pivot_order(batch_pivots, LU.shape[-1]).unsqueeze(-1).expand(B.shape)
-    solve = op.linalg_solve_triangular
+    order = _pivot_order(pivots.expand(LU.shape[:-1]), LU.shape[-1]).unsqueeze(-1).expand(B.shape)
+    solve = op.triangular_solution
     if adjoint:
-        half = solve(LU.mH, B, upper=False)
-        whole = solve(LU.mH, half, upper=True, unitriangular=True)
+        half = solve(LU.mH, B, False, False)
+        whole = solve(LU.mH, half, True, True)
         return op.zeros_like(whole).scatter(-2, order, whole)
-    half = solve(LU, B.gather(-2, order), upper=False, unitriangular=True)
-    return solve(LU, half, upper=True)
+    half = solve(LU, B.gather(-2, order), False, True)
+    return solve(LU, half, True, False)
 
 
 @composite("linalg", out="same")

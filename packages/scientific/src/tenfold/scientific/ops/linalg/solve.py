@@ -118,8 +118,11 @@ def vector_case(A: Any, B: Any) -> bool:
 
 def same_batch(name: str, A: Any, B: Any) -> tuple[Any, Any]:
     """Both with the batch dimensions that they broadcast to."""
-    batch = broadcast_shapes(name, [A.shape[:-2], B.shape[:-2]])
-    return A.expand([*batch, *A.shape[-2:]]), B.expand([*batch, *B.shape[-2:]])
+    a, b = tuple(A.shape), tuple(B.shape)
+    if a[:-2] == b[:-2]:
+        return A, B
+    batch = broadcast_shapes(name, [a[:-2], b[:-2]])
+    return A.expand([*batch, *a[-2:]]), B.expand([*batch, *b[-2:]])
 
 
 def _solved(name: str, A: Tensor, B: Tensor, left: bool) -> tuple[Any, Any]:
