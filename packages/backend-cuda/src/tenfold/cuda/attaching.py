@@ -33,7 +33,7 @@ def kernel(
 
     def attach(function: Any) -> Any:
         found = function if chooses_device else where_its_arrays_are(function)
-        register(played(found, plays if callable(plays) else None, function, recycles) if plays else found)
+        register(played(found, plays if callable(plays) else None, function, recycles, bool(options.get("into"))) if plays else found)
         return function
 
     return attach
