@@ -66,6 +66,13 @@ def case_gradients_of_cumulative_products_are_one_launch():
         assert backward(lambda x: x.cumprod(dim), (32, 64)).names == ["slopes_of_products"]
 
 
+def case_gradients_of_running_sums_are_one_launch():
+    for dim in (0, 1):
+        for dtype in (tenfold.float32, tenfold.bfloat16):
+            assert backward(lambda x: x.cumsum(dim), (32, 64), dtype=dtype).names == ["scan"]
+        assert len(backward(lambda x: x.logcumsumexp(dim), (32, 64)).names) <= 20
+
+
 def case_complex_numbers_stay_on_the_device():
     assert backward(lambda x: x.abs(), (8, 8), dtype=tenfold.complex64).names == ["signs_of_pairs"]
     x = array(8, 8, dtype=tenfold.complex64)

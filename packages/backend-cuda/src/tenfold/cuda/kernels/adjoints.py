@@ -15,7 +15,7 @@ from tenfold.cuda.kernels.handwritten import F64, FLOATS, TILE, Handwritten, con
 from tenfold.cuda.kernels.host import through_host
 from tenfold.cuda.kernels.places import WORDS
 from tenfold.cuda.kernels.planes import power
-from tenfold.cuda.kernels.scanning import Scan, scanning
+from tenfold.cuda.kernels.scanning import Scan, reversing, scanning
 from tenfold.cuda.kernels.slopes import _gradients as of_formulas
 from tenfold.cuda.kernels.together import offer, register, unseen
 from tenfold.dispatch.shape_rules import wrap_dim
@@ -106,6 +106,8 @@ def _of_gathered(grad: Any, shape: tuple[int, ...], dim: int, index: Any) -> Any
     return _sent("scatter", grad, shape, at.along(index, dim, shape)) if fits else NotImplemented
 
 
+register("reversed cumsum", reversing(Scan("sum")))
+register("reversed logcumsumexp", reversing(Scan("powers")))
 register("index by a mask", _of_mask)
 register("index", _of_places, are_deterministic_algorithms_enabled)
 register("gather", _of_gathered, are_deterministic_algorithms_enabled)
