@@ -61,7 +61,9 @@ def test_other_factories():
         tenfold.linspace(0, 1, -1, device="cuda")
 
 
-@pytest.mark.parametrize("dtype", ["bool", "int8", "uint8", "int16", "bfloat16", "float16", "int32", "float32", "int64", "complex64"])
+@pytest.mark.parametrize(
+    "dtype", ["bool", "int8", "uint8", "int16", "bfloat16", "float16", "int32", "float32", "int64", "complex64"]
+)
 def test_one_number_everywhere(dtype):
     """By its bits, in memory whose dimensions lie in any order, and not beyond it."""
     for number in (1, 100, 0) if dtype != "bool" else (1, 0):

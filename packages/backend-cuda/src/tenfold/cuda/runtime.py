@@ -185,7 +185,7 @@ class CupyRuntime:
         return result
 
     def repeat(self, result: Any, word: bytes, index: int) -> None:
-        """Fill memory without gaps with a number's bytes: a memset where all are zero, else a kernel that has them as an argument."""
+        """Fill memory without gaps with a number's bytes: a memset where all are zero, else a kernel that is told them."""
         if self._device() != index:
             with self.module.cuda.Device(index):
                 self.repeat(result, word, index)

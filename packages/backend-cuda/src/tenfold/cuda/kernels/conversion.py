@@ -21,6 +21,7 @@ from tenfold.types.numbers import element
 
 WORD = 8  # bytes of a number at most that a kernel has as an argument
 
+
 def write(destination: Any, source: Any) -> None:
     """Copy `source` (broadcast, converted, on any device) into the memory of `destination`."""
     if source is destination:  # as a draw into it gives it

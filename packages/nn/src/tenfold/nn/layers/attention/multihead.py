@@ -159,4 +159,3 @@ def _fitting(query: Tensor, heads: int, padding: Tensor | None, pattern: Tensor 
     N, L = query.shape[:2]
     wanted = ((L, L), (N * heads, L, L))
     return padding is None or tuple(padding.shape) == (N, L), pattern is None or tuple(pattern.shape) in wanted
-
