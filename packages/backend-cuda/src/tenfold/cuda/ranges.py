@@ -22,6 +22,8 @@ FILLED = 4096  # elements of a program that has nothing to compute
 WIDE = 2**31
 FILLS = Handwritten("filled", (("BLOCK", FILLED),), by_address=True)
 _fills: dict[tuple[Any, ...], Any] = {}  # the loaded kernels
+runtime.ON_REPLACE.append(_fills.clear)
+runtime.AFTER_FORK.append(_fills.clear)
 
 
 @dataclass(frozen=True)
