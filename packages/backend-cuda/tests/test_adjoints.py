@@ -121,3 +121,13 @@ def test_rolled_dimensions(shifts, dims, dtype):
 def test_more_dimensions_than_the_kernel_rolls():
     x = tenfold.arange(64 * 3.0).reshape(2, 2, 2, 2, 2, 2, 3)
     assert x.cuda().roll((1,) * 7, tuple(range(7))).cpu().equal(x.roll((1,) * 7, tuple(range(7))))
+
+
+@pytest.mark.parametrize("dtype", DTYPES[:3], ids=lambda d: d.name)
+@pytest.mark.parametrize("shape", [(7,), (3, 5), (2, 3, 2, 4), (2, 3000), (2, 1, 3, 2, 3, 2)], ids=str)
+def test_gradients_of_running_sums(shape, dtype):
+    x = drawn(shape, dtype)
+    for dim in range(-1, len(shape)):
+        same(lambda x, d=dim: x.cumsum(d), x, scale=16)
+        same(lambda x, d=dim: x.logcumsumexp(d), x, scale=64)
+        same(lambda x, d=dim: x.transpose(0, -1).cumsum(d), x, scale=16)

@@ -190,3 +190,14 @@ def test_samples_that_the_host_draws_have_their_gradients():
     np.testing.assert_allclose(slope.cpu().numpy(), through.numpy(), rtol=1e-5)
     with pytest.raises(NotImplementedError, match="floating"):
         tenfold._standard_gamma(tenfold.tensor([1, 2], device="cuda"))
+
+
+def test_slopes_are_drawn_within_their_bounds():
+    x = tenfold.linspace(-2, 2, 400, device="cuda").requires_grad_()
+    out = tenfold.nn.functional.rrelu(x, 0.25, 0.5, training=True)
+    out.sum().backward()
+    slopes = x.grad.cpu()
+    assert (slopes[200:] == 1).all()
+    assert ((slopes[:200] >= 0.25) & (slopes[:200] < 0.5)).all()
+    assert slopes[:200].unique().numel() > 100
+    tenfold.testing.assert_close(out.detach().cpu(), (x.detach().cpu() * slopes))

@@ -281,3 +281,23 @@ def test_a_tensor_is_neither_put_into_itself_nor_at_its_own_places():
             call()
     assert x.index_put((order,), x).tolist() == x.flip(0).tolist()
     assert order.index_put((order,), 7 * order[:1]).tolist() == [14] * 3
+
+
+@pytest.mark.parametrize("dtype", [tenfold.float32, HALF, tenfold.complex64])
+def test_gradients_of_elements_at_places(dtype):
+    x, i, j = drawn((5, 4, 3), dtype), positions((6,), 5, -5), positions((6,), 4)
+    along, thin = positions((5, 2, 3), 4), positions((2, 4, 3), 5)
+
+    def slopes(call, x, *given):
+        leaf = x.detach().requires_grad_()
+        out = call(leaf, *given)
+        out.backward(out.detach().conj())
+        return leaf.grad
+
+    for call in (
+        lambda x, i, j: x[i], lambda x, i, j: x[:, j], lambda x, i, j: x[i, j], lambda x, i, j: x[i[:, None], j],
+        lambda x, i, j: x[i, :, j[:1] * 0], lambda x, i, j: x.take(j), lambda x, i, j: x[i[:0]],
+    ):  # fmt: skip
+        same(lambda x, i, j, call=call: slopes(call, x, i, j), x, i, j)
+    same(lambda x, along: slopes(lambda x, along: x.gather(1, along), x, along), x, along)
+    same(lambda x, thin: slopes(lambda x, thin: x.gather(-3, thin), x, thin), x, thin)

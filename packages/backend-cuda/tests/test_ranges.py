@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 import tenfold
+from tenfold.cuda import ranges
 
 DTYPES = [
     None, "float32", "float64", "float16", "bfloat16", "int64", "int32", "int16", "int8", "uint8", "bool",
@@ -58,3 +59,18 @@ def test_other_factories():
     assert tenfold.linspace(0, 1, 5, device="cuda", requires_grad=True).requires_grad
     with pytest.raises(RuntimeError):
         tenfold.linspace(0, 1, -1, device="cuda")
+
+
+@pytest.mark.parametrize(
+    "dtype", ["bool", "int8", "uint8", "int16", "bfloat16", "float16", "int32", "float32", "int64", "complex64"]
+)
+def test_one_number_everywhere(dtype):
+    """By its bits, in memory whose dimensions lie in any order, and not beyond it."""
+    for number in (1, 100, 0) if dtype != "bool" else (1, 0):
+        one = tenfold.full((1,), number, dtype=getattr(tenfold, dtype))
+        memory = tenfold.zeros(70, 60, dtype=one.dtype, device="cuda")
+        part = memory[1:69].t()
+        ranges.repeat(part._array, one._array.tobytes(), 0)
+        assert memory[1:69].cpu().equal(one.expand(68, 60))
+        assert memory[0].cpu().equal(memory[69].cpu())
+        assert memory[0].sum().item() == 0

@@ -140,7 +140,7 @@ def of_layer(**options):
 
 def case_attention_that_returns_its_weights_makes_no_scores():
     forward = ["attend", "attention_weights"]
-    back = ["cast", "attention_slopes", "attention_to_queries", "attention_to_keys", "join_rows", "cast", "reduction"]
+    back = ["attention_slopes", "attention_to_queries", "attention_to_keys", "join_rows", "reduction"]
     hiding, none_seen = ["bitwise_not"], ["add_scaled"]
     for dropout, drawn in ((0.0, []), (0.1, ["note_words"])):
         plain, masked, trained, trained_masked = of_layer(dropout=dropout)
@@ -163,3 +163,37 @@ def case_heads_of_one_projection_are_neither_copied_apart_nor_together():
 
     names = ["attend", "attention_slopes", "attention_to_queries", "attention_to_keys", "join_rows"]
     assert quiet(stub.settled(run)).names == names
+
+
+def case_a_transformers_layer_copies_nothing():
+    x, memory, g = (array(4, 16, 32) for _ in range(3))
+    # What they are without attention: residuals and normalisation, dropout, an activation.
+    for layer, given, forward, back in (
+        (nn.TransformerEncoderLayer, (x,), (10, 4), (14, 8)), (nn.TransformerDecoderLayer, (x, memory), (15, 7), (24, 14)),
+    ):  # fmt: skip
+        made = layer(32, 4, 64, batch_first=True, device="cuda")
+        leaves = [y.detach().requires_grad_() for y in given]
+
+        def run(made=made, leaves=leaves):
+            return made(*leaves)
+
+        out, wanted = run(), (*leaves, *made.parameters())
+        found = [quiet(stub.settled(run))]
+        found.append(quiet(stub.settled(lambda: tenfold.autograd.grad(out, wanted, g, retain_graph=True))))  # noqa: B023
+        assert [(len(work.launches), work.products) for work in found] == [forward, back], found
+        assert not any(name.startswith("cast") for work in found for name in work.names), found
+
+
+def case_whether_a_mask_is_causal_is_waited_for_once_and_never_where_it_was_made_so():
+    layer, x = nn.TransformerEncoderLayer(32, 4, 64, batch_first=True, device="cuda"), array(4, 16, 32)
+    encoder = nn.TransformerEncoder(layer, 1, enable_nested_tensor=False)
+    made = lambda: nn.Transformer.generate_square_subsequent_mask(16, device="cuda")  # noqa: E731
+    quiet(stub.settled(lambda: encoder(x, mask=made())))
+    mask = made().clone()
+    assert stub.work(lambda: encoder(x, mask=mask)).counts["sync"] == 1
+    quiet(stub.work(lambda: encoder(x, mask=mask)))
+
+
+def case_slopes_that_are_drawn_are_not_counted():
+    x = array(64, 32)
+    assert len(quiet(stub.settled(lambda: F.rrelu(x, training=True))).launches) == 4

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import tracemalloc
+
 import stub
 from scenarios import DEVICE, array, quiet
 
@@ -36,8 +38,22 @@ def case_triangles_and_scatters_are_made_in_place():
 def case_numbers_are_written_at_once():
     x = array(64, 64)
     assert names(lambda: x.fill_diagonal_(1.0)) == ["cupy_fill"]
-    for index in (0, (Ellipsis, 0), (slice(None), slice(1, 5))):
-        assert names(lambda: x.__setitem__(index, 2)) == ["cupy_fill"]  # noqa: B023
+    for index, kernel in ((0, "filled"), ((Ellipsis, 0), "cupy_fill"), ((slice(None), slice(1, 5)), "cupy_fill")):
+        assert names(lambda: x.__setitem__(index, 2)) == [kernel]  # noqa: B023
+    for dtype in (tenfold.bool, tenfold.int8, tenfold.bfloat16, tenfold.float64, tenfold.complex64):
+        made = lambda: tenfold.ones(3, 5, dtype=dtype, device=DEVICE)  # noqa: E731, B023
+        assert names(made) == names(lambda: x.fill_(2)) == ["filled"]
+
+
+def case_one_number_everywhere_is_none_of_the_hosts_memory():
+    tenfold.ones(2, 2, device=DEVICE)
+    tracemalloc.start()
+    try:
+        for make in (tenfold.zeros, tenfold.ones):
+            make(1024, 1024, device=DEVICE)
+        assert tracemalloc.get_traced_memory()[1] < 1 << 20
+    finally:
+        tracemalloc.stop()
 
 
 def case_units_are_made_in_place():
@@ -55,7 +71,7 @@ def case_masks_choose_without_waiting():
         assert names(call) == ["scan", "scatter_masked"]
     assert names(lambda: tenfold.nonzero_static(mask, size=10)) == ["scan", "place_chosen"]
     chosen = array(5, dtype=tenfold.int64)
-    assert names(lambda: x.index_fill_(0, chosen, 1.0)) == ["cupy_fill", "rows_at"]
+    assert names(lambda: x.index_fill_(0, chosen, 1.0)) == ["filled", "rows_at"]
     leaf = source.clone().requires_grad_()
     work = stub.work(lambda: x.masked_scatter(mask, leaf).sum().backward())
     assert "to_host" not in work.counts, work

@@ -48,9 +48,29 @@ def case_gradients_of_masks_do_not_wait():
     assert len(backward(put, (16, 8), ()).names) <= 3
 
 
+def case_gradients_of_elements_at_places_are_a_fill_and_a_launch():
+    rows, columns = (tenfold.zeros(4, dtype=tenfold.int64, device="cuda") for _ in range(2))
+    along = tenfold.zeros(16, 4, dtype=tenfold.int64, device="cuda")
+    for call in (
+        lambda x: x[rows], lambda x: x[:, columns], lambda x: x[rows, columns], lambda x: x.gather(1, along),
+        lambda x: x.index_select(1, columns), lambda x: x.take(rows),
+    ):  # fmt: skip
+        for dtype, more in ((tenfold.float32, []), (tenfold.bfloat16, ["cast_f_ll0_"])):
+            work = backward(call, (16, 32), dtype=dtype)
+            assert [name.replace("places", "rows") for name in work.names] == ["rows_at", *more], work
+            assert work.counts["memset"] == 1
+
+
 def case_gradients_of_cumulative_products_are_one_launch():
     for dim in (0, 1):
         assert backward(lambda x: x.cumprod(dim), (32, 64)).names == ["slopes_of_products"]
+
+
+def case_gradients_of_running_sums_are_one_launch():
+    for dim in (0, 1):
+        for dtype in (tenfold.float32, tenfold.bfloat16):
+            assert backward(lambda x: x.cumsum(dim), (32, 64), dtype=dtype).names == ["scan"]
+        assert len(backward(lambda x: x.logcumsumexp(dim), (32, 64)).names) <= 20
 
 
 def case_complex_numbers_stay_on_the_device():

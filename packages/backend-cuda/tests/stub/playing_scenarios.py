@@ -109,6 +109,35 @@ def layers():
     }  # fmt: skip
 
 
+def moves():
+    """Those of places, orders, resampling and borders."""
+    k, f = table("cuda"), tenfold.float32
+    a = lambda *shape, dtype=HALF: array(*shape, dtype=dtype)._array  # noqa: E731
+    places = lambda *shape: tenfold.zeros(*shape, dtype=tenfold.int64, device=DEVICE)._array  # noqa: E731
+    s = lambda *shape: a(*shape, dtype=f)  # noqa: E731
+    plane, into = (lambda: a(2, 3, 8, 8)), (lambda: s(100, 32))
+    linear = ((2.0, 2.0), "bilinear", False, False)
+    return {
+        "put": (k.index_put, lambda: (into(), (places(8),), s(8, 32), False)),
+        "put and added": (k.index_put, lambda: (into(), (places(8),), s(8, 32), True)),
+        "added": (k.index_add, lambda: (into(), 0, places(8), s(8, 32), 1)),
+        "copied": (k.index_copy, lambda: (into(), 0, places(8), s(8, 32))),
+        "filled": (k.index_fill, lambda: (into(), 0, places(8), 2.0)),
+        "scattered": (k.scatter_add, lambda: (into(), 1, places(8, 4), s(8, 4))),
+        "rows'": (k.embedding_weight_grad, lambda: (s(4, 8, 32), places(4, 8), 100, -1, False)),
+        "resampled": (k.resample, lambda: (plane(), (16, 16), *linear)),
+        "resampled'": (k.resample_grad, lambda: (a(2, 3, 16, 16), (8, 8), *linear)),
+        "mirrored": (k.border_pad, lambda: (plane(), (1, 1, 1, 1), "reflect")),
+        "mirrored'": (k.border_pad_grad, lambda: (a(2, 3, 10, 10), (2, 3, 8, 8), (1, 1, 1, 1), "reflect")),
+        "sorted": (k.sort_pair, lambda: (s(16, 100), 1, False)), "first": (k.topk_pair, lambda: (s(16, 100), 3, 1, True, True)),
+        "of a rank": (k.kthvalue_pair, lambda: (s(16, 100), 3, 1, False)),
+        "median": (k.median_dim, lambda: (s(16, 100), 1, False, False)),
+        "searched": (k.search_positions, lambda: (s(100), s(16), False, False)),
+        "gated'": (k.fused_glu_grad, lambda: (a(64, 16), a(64, 32), 1)),
+        "slope's": (k.fused_prelu_grad, lambda: (plane(), plane(), a(3))),
+    }  # fmt: skip
+
+
 def flat(values):
     for x in values:
         if type(x) in (list, tuple):
@@ -118,7 +147,7 @@ def flat(values):
 
 
 def case_a_played_call_starts_the_same_kernels_with_the_same_arguments():
-    for name, (function, make) in (calls() | layers()).items():
+    for name, (function, make) in (calls() | layers() | moves()).items():
         before = count()
         for _ in range(2):
             assert function(*make()) is not NotImplemented, name
@@ -246,3 +275,25 @@ def case_what_cannot_be_played_is_done_anew():
     for _ in range(4):
         x.real[mask]
     assert count() == kept
+
+
+def case_writes_are_played_where_nothing_else_is_of_their_memory():
+    x, places, y = array(100, 32), tenfold.zeros(8, dtype=tenfold.int64, device=DEVICE), array(8, 32)
+    kernel, kept = table("cuda").index_put, count()
+
+    def run(values):
+        before = x._array
+        assert kernel(before, (places._array,), values._array, False, out=before) is before
+
+    for values in (y, x[:8], x.view(-1)[1:257].view(8, 32)):
+        for _ in range(3):
+            run(values)
+        assert stub.work(lambda: run(values)).names == (["rows_at"] if values is y else ["cast_f_ll0_", "rows_at"])
+    assert count() == kept + 1
+    tenfold.use_deterministic_algorithms(True)
+    try:
+        for _ in range(3):
+            x.index_put_((places,), y)
+        assert count() == kept + 2
+    finally:
+        tenfold.use_deterministic_algorithms(False)

@@ -33,7 +33,8 @@ def kernel(
 
     def attach(function: Any) -> Any:
         found = function if chooses_device else where_its_arrays_are(function)
-        register(played(found, plays if callable(plays) else None, function, recycles) if plays else found)
+        switches = plays if callable(plays) else None
+        register(played(found, switches, function, recycles, bool(options.get("into"))) if plays else found)
         return function
 
     return attach

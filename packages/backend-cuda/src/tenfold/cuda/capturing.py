@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from tenfold.cuda import staging
+from tenfold.cuda.recordings import RECORDINGS, held
 
 # The captures that are going on, in any thread: empty almost always, and then the only thing that is looked at.
 CAPTURES: list[Capture] = []
@@ -108,3 +109,10 @@ def hold(*things: Any) -> None:
     """Let the graph that is being recorded, if one is, keep things that its kernels use."""
     if CAPTURES and (capture := current()) is not None:
         capture.held.extend(things)
+
+
+def lasting(*arrays: Any) -> None:
+    """The same for constants that say nothing of a call's arrays: a call that is to be played keeps them, too."""
+    hold(*arrays)
+    if RECORDINGS:
+        held(arrays)

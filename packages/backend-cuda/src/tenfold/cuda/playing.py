@@ -58,6 +58,7 @@ class Recording:
         self.arrays = arrays
         self.taken: list[Any] = []  # held, so that no two share addresses
         self.steps: list[Step] = []
+        self.held: list[Any] = []  # constants, which are held by what is played
         self.spoiled = any(not x.size for x in arrays)
 
     def origin(self, pointer: int) -> tuple[int, int]:
@@ -79,10 +80,10 @@ class Recording:
         self.steps.append(step)
 
     def stays(self, pointer: int) -> bool:
-        """Whether an address is that of memory which is kept as long as the process runs: counters and reports."""
+        """Whether an address is that of memory which is kept: counters and reports as long as the process runs, constants."""
         from tenfold.cuda.kernels.counters import known  # which needs the runtime that records
 
-        kept = known(self.index), reports.words(runtime.current())
+        kept = known(self.index), reports.words(runtime.current()), *self.held
         return pointer == 0 or any(x is not None and x.data.ptr == pointer for x in kept)
 
     def result(self, x: Any) -> Result | None:
@@ -108,9 +109,10 @@ def _has(x: Any, pointer: int) -> bool:
 class Played:
     """A call as it is played: memory is taken, kernels and products are started, results are made."""
 
-    __slots__ = ("most", "one", "plain", "results", "rings", "sizes", "steps")
+    __slots__ = ("held", "most", "one", "plain", "results", "rings", "sizes", "steps")
 
     def __init__(self, recording: Recording, found: Any, most: int) -> None:
+        self.held = recording.held
         self.most = most  # bytes beyond which results do not come back
         self.one = not isinstance(found, (tuple, list))
         results = [recording.result(x) for x in ((found,) if self.one else found)]
@@ -246,14 +248,48 @@ class Kinds:
 
 def played(
     general: Callable[..., Any], switches: Callable[[], Any] | None = None, inner: Callable[..., Any] | None = None,
-    recycles: bool = False,
+    recycles: bool = False, writes: bool = False,
 ) -> Callable[..., Any]:  # fmt: skip
     """The function, whose calls are played once they have been recorded; `switches` says what else they depend on.
 
     `inner` is the function where the arrays' GPU is current already. `recycles`: small results that nobody holds any more come
     back, which is not for gradients: to become a parameter's `.grad` as it is, an array must be held by nobody else.
+    `writes`: calls with `out=`, the array that comes back, are played, too, where it shares no memory with another argument.
     """
     kinds = Kinds(inner or general, SMALL // 4 if recycles else 0)
+    into = _playing(kinds, general, switches)
+    if not writes:
+        return into
+    written = inner or general
+    into_one = _playing(
+        Kinds(lambda *arguments: written(*arguments[:-1], out=arguments[-1]), 0),
+        lambda *arguments: general(*arguments[:-1], out=arguments[-1]), switches,
+    )  # fmt: skip
+
+    @wraps(general)
+    def call(*arguments: Any, out: Any = None, **options: Any) -> Any:
+        if out is None:
+            return into(*arguments, **options)
+        if options or CAPTURES or RECORDINGS or runtime.is_replaced() or _shared(arguments, out):
+            return general(*arguments, out=out, **options)
+        found = into_one(*arguments, out)
+        same = found is not NotImplemented and found.data.ptr == out.data.ptr and found.shape == out.shape
+        return out if same else found
+
+    return call
+
+
+def _shared(arguments: Any, out: Any) -> bool:
+    """Whether an argument may be of the memory of `out`, but for being `out`: what is done then depends on where they lie."""
+    apart, kind = runtime.current().apart, type(out)
+    for x in arguments:
+        if x is not out and (not apart(x, out) if type(x) is kind else type(x) in (list, tuple) and _shared(x, out)):
+            return True
+    return False
+
+
+def _playing(kinds: Kinds, general: Callable[..., Any], switches: Callable[[], Any] | None) -> Callable[..., Any]:
+    """The function, whose calls of known kinds are played."""
     known = kinds.known
 
     @wraps(general)

@@ -1,4 +1,4 @@
-"""Regular numbers made on the device: ranges and identities, in one launch each.
+"""Regular numbers made on the device: ranges, identities and one number repeated, in one launch each.
 
 A range is described first and made when its dtype is known: what the factories of core do with the array that they ask
 for, a product, a sum, the order, two ranges one behind the other, changes the description.
@@ -12,12 +12,18 @@ from typing import Any
 import numpy as np
 
 from tenfold.cuda import runtime
-from tenfold.cuda.kernels.argument_types import TYPE_OF
+from tenfold.cuda.kernels.argument_types import TYPE_OF, Word
 from tenfold.cuda.kernels.array_kernels import cast
 from tenfold.cuda.kernels.handwritten import F64, Handwritten, start
 from tenfold.cuda.kernels.sums import I64
 
 BLOCK = 1024
+FILLED = 4096  # elements of a program that has nothing to compute
+WIDE = 2**31
+FILLS = Handwritten("filled", (("BLOCK", FILLED),), by_address=True)
+_fills: dict[tuple[Any, ...], Any] = {}  # the loaded kernels
+runtime.ON_REPLACE.append(_fills.clear)
+runtime.AFTER_FORK.append(_fills.clear)
 
 
 @dataclass(frozen=True)
@@ -107,6 +113,18 @@ def made(near: Range, far: Range, dtype: Any) -> Any:
         factors = near.factor, near.added, far.factor, far.added
         start(program, (-(-count // BLOCK),), (out, *numbers, *factors), near.index)
     return out
+
+
+def repeat(out: Any, word: bytes, index: int) -> None:
+    """Fill memory without gaps, on the current GPU, with one number, whose bytes are `word`."""
+    now, n, bits = runtime.current(), out.size, int.from_bytes(word, "little")
+    pointer = now.pointer(out)
+    grid, key = (-(-n // FILLED),), (len(word), pointer & 15, n < WIDE, index)
+    if (known := _fills.get(key)) is not None:
+        known.run((pointer, n, bits), grid)
+        return
+    words = now.part(out, (n,), (len(word),), 0).view(f"u{len(word)}")
+    _fills[key] = start(FILLS, grid, (words, n, Word(bits)), index)
 
 
 class Numbers:

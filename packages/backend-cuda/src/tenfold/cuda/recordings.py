@@ -45,6 +45,13 @@ def started(step: Step) -> None:
         recording.started(step)
 
 
+def held(constants: Sequence[Any]) -> None:
+    """Note constants that kernels read."""
+    recording = mine()
+    if recording is not None:
+        recording.held.extend(constants)
+
+
 def spoil() -> None:
     """What happens now cannot be played again: a copy, a wait, work of another library."""
     recording = mine() if RECORDINGS else None

@@ -19,7 +19,7 @@ from tenfold.cuda.kernels.pool import BLOCK as POOLED
 from tenfold.cuda.kernels.resize import BLOCK as RESIZED
 from tenfold.cuda.kernels.scattering import BLOCK as KEYED
 from tenfold.cuda.kernels.strided import BLOCK as REGIONS
-from tenfold.cuda.ranges import BLOCK as RANGED
+from tenfold.cuda.ranges import BLOCK as RANGED, FILLS
 from tenfold.cuda.sampling import BLOCK as DRAWN
 
 Row = tuple[str, Handwritten, tuple[str, ...]]
@@ -79,6 +79,7 @@ def numbers() -> Iterator[Row]:
     for label, whole, out in (("whole numbers", 1, long), ("numbers", 0, s)):
         made = Handwritten("ranges", (("WHOLE", whole), ("DOUBLE", 1), ("BLOCK", RANGED)))
         yield f"range of {label}", made, (out, *[i] * 6, *["fp64"] * 4)
+    yield "filled", FILLS, ("*u32", i, word)
     yield "identity", Handwritten("identity", (("BLOCK", RANGED),)), (s, i, i)
     for back in (0, 1):
         keys = Handwritten("keys_of_numbers", (("BACK", back), ("LEAST", 0), ("BLOCK", KEYED)))

@@ -169,7 +169,7 @@ class CupyRuntime:
     def from_host(self, array: Any, index: int) -> Any:
         result = self.empty(array.shape, array.dtype, index)
         if array.size and not any(array.strides) and array.dtype.itemsize <= 8:
-            self._repeat(result, array, index)
+            self.repeat(result, array[(0,) * array.ndim].tobytes(), index)  # all of it may be more than the host has room for
             return result
         spoil()
         if array.size:
@@ -184,18 +184,19 @@ class CupyRuntime:
                 staging.send(self.module, result, np.ascontiguousarray(array))
         return result
 
-    def _repeat(self, result: Any, array: Any, index: int) -> None:
-        """Fill memory with one value: by a memset where all its bytes are zero, else by a kernel that has it as an argument."""
-        bits = result.view(f"u{array.dtype.itemsize}")
-        value = np.ndarray((), array.dtype, array.tobytes()[: array.dtype.itemsize])
-        with self.module.cuda.Device(index):
-            if not any(value.tobytes()):
-                if RECORDINGS:
-                    started(Zeroed(self.module, result, index))
-                result.data.memset_async(0, result.nbytes)
-            else:
-                spoil()
-                bits.fill(value.view(bits.dtype).item())
+    def repeat(self, result: Any, word: bytes, index: int) -> None:
+        """Fill memory without gaps with a number's bytes: a memset where all are zero, else a kernel that is told them."""
+        if self._device() != index:
+            with self.module.cuda.Device(index):
+                self.repeat(result, word, index)
+        elif any(word):
+            from tenfold.cuda.ranges import repeat  # whose kernels need this module
+
+            repeat(result, word, index)
+        else:
+            if RECORDINGS:
+                started(Zeroed(self.module, result, index))
+            result.data.memset_async(0, result.nbytes)
 
     def to_host(self, array: Any) -> Any:
         refuse("a tensor's values cannot be read", "leave out item(), cpu(), printing and operators of the host")

@@ -51,8 +51,10 @@ def _zero(g: Any) -> Any:
 def _(g: Any, input_shape: Any, indices: Any) -> Any:
     if len(indices) == 1 and indices[0].dtype is bool_:
         found = elsewhere("index by a mask", g, indices[0], tuple(input_shape))
-        if found is not None:
-            return found
+    else:
+        found = elsewhere("index", g, tuple(input_shape), *indices)
+    if found is not None:
+        return found
     whole = zeros(input_shape, dtype=g.dtype, device=g.device)
     # Inside vmap the zeros are one tensor for all examples, which cannot be written in place.
     plain = g._key.level is None and all(i is None or i._key.level is None for i in indices)
@@ -96,6 +98,8 @@ def _start(g: Any, offset: int) -> int:
 
 def sent(g: Any, input_shape: Any, dim: int, index: Any) -> Any:
     """Zeros of a shape with g added at places along a dimension, in place where nobody looks on."""
+    if (found := elsewhere("gather", g, tuple(input_shape), dim, index)) is not None:
+        return found[0]
     whole = zeros(input_shape, dtype=g.dtype, device=g.device)
     unseen = not STATE.grad_enabled and g._key.level is None and index._key.level is None
     return (op.scatter_add_ if unseen else scatter_add)(whole, dim, index, g)

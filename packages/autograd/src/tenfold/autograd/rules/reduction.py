@@ -9,6 +9,7 @@ from tenfold import op
 from tenfold.autograd.gradients import gradient
 from tenfold.autograd.rules.conjugates import conj, is_complex
 from tenfold.autograd.rules.indexing import sent
+from tenfold.autograd.rules.passing import whole as elsewhere
 from tenfold.dispatch.runtime import STATE
 from tenfold.dispatch.shape_rules import wrap_dim, wrap_dims
 from tenfold.ops.pointwise.several import where
@@ -128,7 +129,8 @@ gradient(
 
 
 def reversed_scan(scan: Any, x: Any, dim: int) -> Any:
-    return scan(x.flip(dim), dim).flip(dim) if x.dim() else x
+    found = elsewhere(f"reversed {scan.name}", x, dim)
+    return found[0] if found is not None else scan(x.flip(dim), dim).flip(dim) if x.dim() else x
 
 
 gradient(op.cumsum, input=lambda g, dim: reversed_scan(op.cumsum, g, dim))

@@ -1,4 +1,7 @@
-"""Gradients in one launch (programs/adjoints.py) that rules make in many, or wait for: of masks, complex sizes and products."""
+"""Gradients in one launch (programs/adjoints.py) that rules make in many, or wait for: of masks, complex sizes and products.
+
+Those of elements at places are a fill and a launch, which are played at once.
+"""
 
 from __future__ import annotations
 
@@ -6,15 +9,17 @@ from math import prod
 from typing import Any
 
 from tenfold.cuda import runtime
-from tenfold.cuda.kernels import folds, sums
+from tenfold.cuda.kernels import folds, places as at, sums
+from tenfold.cuda.kernels.array_kernels import cast
 from tenfold.cuda.kernels.handwritten import F64, FLOATS, TILE, Handwritten, contiguous, start
 from tenfold.cuda.kernels.host import through_host
 from tenfold.cuda.kernels.places import WORDS
 from tenfold.cuda.kernels.planes import power
-from tenfold.cuda.kernels.scanning import Scan, scanning
+from tenfold.cuda.kernels.scanning import Scan, reversing, scanning
 from tenfold.cuda.kernels.slopes import _gradients as of_formulas
 from tenfold.cuda.kernels.together import offer, register, unseen
 from tenfold.dispatch.shape_rules import wrap_dim
+from tenfold.settings.determinism import are_deterministic_algorithms_enabled
 
 BLOCK = 512
 _counts = scanning(Scan("sum"), through_host("cumsum"))
@@ -83,6 +88,28 @@ def _of_cumulated(g: Any, parameters: Any, wanted: Any, input: Any, out: Any, di
     return _run_of_products(g, input, wrap_dim(dim, input.dim())) if input.dim() else None
 
 
+def _sent(name: str, grad: Any, shape: tuple[int, ...], places: at.Places | None) -> Any:
+    """Zeros of a shape with a gradient added at places."""
+    if places is None or grad.shape != places.shape or not grad.size or not shape:
+        return NotImplemented
+    table = sums.zeros(shape, sums.accumulator(grad.dtype), runtime.current().index_of(grad))
+    return (cast(table, grad.dtype),) if sums.add_to(name, table, places, grad, grad.strides) else NotImplemented
+
+
+def _of_places(grad: Any, shape: tuple[int, ...], *indices: Any) -> Any:
+    """Of an index without masks."""
+    return _sent("index_put", grad, shape, at.selected(shape, indices))
+
+
+def _of_gathered(grad: Any, shape: tuple[int, ...], dim: int, index: Any) -> Any:
+    fits = index.dtype == sums.I64 and index.ndim == len(shape) > 0
+    return _sent("scatter", grad, shape, at.along(index, dim, shape)) if fits else NotImplemented
+
+
+register("reversed cumsum", reversing(Scan("sum")))
+register("reversed logcumsumexp", reversing(Scan("powers")))
 register("index by a mask", _of_mask)
+register("index", _of_places, are_deterministic_algorithms_enabled)
+register("gather", _of_gathered, are_deterministic_algorithms_enabled)
 offer("abs", _of_absolutes)
 offer("cumprod", _of_cumulated)

@@ -16,6 +16,7 @@ from tenfold.cuda.kernels.array_kernels import cast, is_half, wide
 from tenfold.cuda.kernels.conversion import clone_contiguous, write
 from tenfold.cuda.kernels.handwritten import check_indices
 from tenfold.cuda.kernels.places import Places
+from tenfold.cuda.recordings import spoil
 from tenfold.cuda.runtime import xp
 from tenfold.dispatch.operators import op
 
@@ -36,6 +37,7 @@ def without_masks(indices: Any) -> tuple[list[Any], bool]:
     masks = [i for i in indices if i is not None and i.dtype == np.bool_]
     if not masks or any(not mask.ndim for mask in masks):
         return indices, False  # a mask without dimensions has no positions
+    spoil()
     found: list[Any] = []
     for i in indices:
         found += i.nonzero() if i is not None and i.dtype == np.bool_ else [i]
@@ -63,6 +65,7 @@ def index(input: Any, indices: Any) -> Any:
 
 def index_put(out: Any, indices: Any, values: Any, accumulate: bool) -> Any:
     """Write, or add, to the array."""
+    spoil()
     _check_each("index_put", out, indices)
     where = _as_index(indices)
     if not accumulate:
@@ -103,6 +106,7 @@ def gather(input: Any, dim: int, index: Any) -> Any:
 
 def scatter(rows: Any, places: Places, values: Any, add: bool) -> None:
     """Write, or add, to an array of many dimensions along one."""
+    spoil()
     (found,) = places.indices
     _check_bounds("scatter", rows, found.dim, found.array)
     where = _along(found.dim, found.array)

@@ -19,6 +19,8 @@ from tenfold.types.dtypes import from_numpy
 from tenfold.types.memory_format import preserve_format
 from tenfold.types.numbers import element
 
+WORD = 8  # bytes of a number at most that a kernel has as an argument
+
 
 def write(destination: Any, source: Any) -> None:
     """Copy `source` (broadcast, converted, on any device) into the memory of `destination`."""
@@ -155,8 +157,13 @@ def fill(input: Any, value: Any, out: Any = None) -> Any:
         write(out, value)
         return out
     one = np.full((), element(value, from_numpy(out.dtype)), out.dtype)
-    word = f"u{one.itemsize}" if one.itemsize <= 8 else out.dtype
-    out.view(word).fill(one.view(word)[()])
+    dense = out.flags.c_contiguous or runtime.order_in_memory(out) is not None
+    if runtime.is_replaced() or one.itemsize > WORD or not dense:
+        word = f"u{one.itemsize}" if one.itemsize <= WORD else out.dtype
+        out.view(word).fill(one.view(word)[()])
+    elif out.size:
+        now = runtime.current()
+        now.repeat(out, one.tobytes(), now.index_of(out))
     return out
 
 

@@ -11,6 +11,7 @@ from tenfold.cuda.kernels.array_kernels import cast
 from tenfold.cuda.kernels.elementwise import run
 from tenfold.cuda.kernels.handwritten import FLOATS, contiguous
 from tenfold.dispatch.operators import op
+from tenfold.settings.determinism import are_deterministic_algorithms_enabled
 
 
 def _rows(indices: Any, width: Any) -> at.Places | None:
@@ -27,7 +28,7 @@ def embedding_rows(weight: Any, input: Any, padding_idx: int, scale_grad_by_freq
     return NotImplemented if places is None else at.take("embedding", weight, places)
 
 
-@kernel(op.embedding_weight_grad, device="cuda")
+@kernel(op.embedding_weight_grad, device="cuda", plays=are_deterministic_algorithms_enabled)
 def embedding_weight_grad(grad: Any, indices: Any, num_weights: int, padding_idx: int, scale_by_freq: bool) -> Any:
     places = _rows(indices, grad.shape[indices.ndim :])
     if places is None or grad.dtype not in FLOATS or grad.shape != places.shape:

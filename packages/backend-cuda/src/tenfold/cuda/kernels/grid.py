@@ -57,7 +57,7 @@ def fused_grid_sample(input: Any, grid: Any, mode: str, padding_mode: str, align
     return out
 
 
-@kernel(op.fused_grid_sample_input_grad, device="cuda")
+@kernel(op.fused_grid_sample_input_grad, device="cuda", plays=are_deterministic_algorithms_enabled)
 def fused_grid_sample_input_grad(
     grad: Any, grid: Any, input_shape: Any, mode: str, padding_mode: str, align_corners: bool
 ) -> Any:

@@ -19,6 +19,7 @@ from tenfold.cuda.kernels.sums import row, target
 from tenfold.dispatch.operators import op
 from tenfold.dispatch.runtime import STATE
 from tenfold.ops.indexing.selection import check_values
+from tenfold.settings.determinism import are_deterministic_algorithms_enabled
 from tenfold.tensor.tensor import Tensor
 
 
@@ -31,7 +32,7 @@ def index(input: Any, indices: Any) -> Any:
     return array_indexing.index(input, indices) if found is NotImplemented else found
 
 
-@kernel(op.index_put, device="cuda", into=True)
+@kernel(op.index_put, device="cuda", into=True, plays=are_deterministic_algorithms_enabled)
 def index_put(input: Any, indices: Any, values: Any, accumulate: bool, out: Any = None) -> Any:
     if out is input and (values is out or any(place is out for place in indices)):
         return NotImplemented  # the full path refuses it
@@ -83,14 +84,14 @@ def _at_dim(input: Any, dim: int, index: Any) -> list[Any]:
     return [*(None,) * (dim % input.ndim), index]
 
 
-@kernel(op.index_copy, device="cuda", into=True)
+@kernel(op.index_copy, device="cuda", into=True, plays=True)
 def index_copy(input: Any, dim: int, index: Any, source: Any, out: Any = None) -> Any:
     if not input.size or not _fits(input, dim, index, source):
         return NotImplemented
     return index_put(input, _at_dim(input, dim, index), source, False, out)
 
 
-@kernel(op.index_add, device="cuda", into=True)
+@kernel(op.index_add, device="cuda", into=True, plays=are_deterministic_algorithms_enabled)
 def index_add(input: Any, dim: int, index: Any, source: Any, alpha: Any, out: Any = None) -> Any:
     if alpha != 1 or not input.size or not _fits(input, dim, index, source):
         return NotImplemented

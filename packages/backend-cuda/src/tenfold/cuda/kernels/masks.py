@@ -73,7 +73,7 @@ def nonzero_static(input: Any, size: int, fill_value: int) -> Any:
     return out
 
 
-@kernel(op.index_fill, device="cuda", into=True)
+@kernel(op.index_fill, device="cuda", into=True, plays=True)
 def index_fill(input: Any, dim: int, index: Any, value: Any, out: Any = None) -> Any:
     """Of one number that the dtype has."""
     if not input.size or not input.ndim or not -input.ndim <= dim < input.ndim or index.ndim != 1 or index.dtype != I64:

@@ -69,7 +69,7 @@ def _widths(shape: Any, widths: Any) -> list[tuple[int, int, int]]:
     return [(shape[len(shape) - n + d], *borders.pair_of(widths, n - 1 - d)) for d in range(n)]
 
 
-@kernel(op.border_pad, device="cuda")
+@kernel(op.border_pad, device="cuda", plays=True)
 def border_pad(input: Any, widths: Any, mode: str) -> Any:
     sizes = _widths(input.shape, widths)
     outputs = [sum(s) for s in sizes]
@@ -80,7 +80,7 @@ def border_pad(input: Any, widths: Any, mode: str) -> Any:
     return of_each(input, found, ("border", tuple(sizes), mode), COPIES)
 
 
-@kernel(op.border_pad_grad, device="cuda")
+@kernel(op.border_pad_grad, device="cuda", plays=True)
 def border_pad_grad(grad: Any, input_shape: Any, widths: Any, mode: str) -> Any:
     sizes = _widths(input_shape, widths)
     if grad.dtype not in FLOATS or len(sizes) > 3 or not small(grad.size, prod(input_shape)):

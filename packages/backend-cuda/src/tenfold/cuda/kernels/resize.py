@@ -81,7 +81,7 @@ def _upload(found: list[Table], kind: int, key: Any, index: int) -> tuple[Any, A
         kept = _on_device[place] = capturing.constant(now, places, index), capturing.constant(now, weights, index)
         if capturing.CAPTURES:
             del _on_device[place]  # its memory is the graph's
-    capturing.hold(*kept)
+    capturing.lasting(*kept)
     return kept
 
 
@@ -135,7 +135,7 @@ def kind_of(dtype: Any) -> int:
     return 1 if dtype == F64 else 0
 
 
-@kernel(op.resample, device="cuda")
+@kernel(op.resample, device="cuda", plays=True)
 def resample(input: Any, output_size: Any, scales: Any, mode: str, align_corners: bool, antialias: bool) -> Any:
     n, options = len(output_size), (mode, align_corners, antialias, input.dtype == U8)
     lead = input.shape[: input.ndim - n]
@@ -147,7 +147,7 @@ def resample(input: Any, output_size: Any, scales: Any, mode: str, align_corners
     return of_each(input, found, ("resample", steps, options), kind)
 
 
-@kernel(op.resample_grad, device="cuda")
+@kernel(op.resample_grad, device="cuda", plays=True)
 def resample_grad(grad: Any, input_size: Any, scales: Any, mode: str, align_corners: bool, antialias: bool) -> Any:
     n, options = len(input_size), (mode, align_corners, antialias, False)
     lead = grad.shape[: grad.ndim - n]

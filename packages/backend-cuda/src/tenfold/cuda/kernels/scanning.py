@@ -54,10 +54,17 @@ def _lines(shape: tuple[int, ...], steps: tuple[int, ...], dim: int) -> tuple[li
     return sizes, own, out
 
 
+def _backwards(array: Any, dim: int) -> Any:
+    """The array with one dimension from its end on."""
+    step = array.strides[dim]
+    strides = (*array.strides[:dim], -step, *array.strides[dim + 1 :])
+    return runtime.current().part(array, array.shape, strides, step * (array.shape[dim] - 1))
+
+
 class Plan:
     """What a scan of known layout needs."""
 
-    def __init__(self, scan: Scan, x: Any, dim: int) -> None:
+    def __init__(self, scan: Scan, x: Any, dim: int, backwards: bool = False) -> None:
         shape, itemsize = x.shape, x.dtype.itemsize
         steps = tuple(s // itemsize for s in x.strides)
         sizes, own, out = _lines(shape, steps, dim)
@@ -66,6 +73,9 @@ class Plan:
             steps = tuple((1 + scan.paired) * prod(shape[d + 1 :]) for d in range(len(shape)))
             sizes, own, out = _lines(shape, steps, dim)
         K, N, step, out_step = prod(sizes), shape[dim], steps[dim], prod(shape[dim + 1 :])
+        self.backwards = dim if backwards else None
+        if backwards:
+            step, out_step = -step, -out_step
         whole = x.dtype.kind in "biu"
         real = "fp64" if x.dtype == F64 or scan.paired else "fp32"
         if whole:
@@ -111,13 +121,15 @@ class Plan:
             x = contiguous(x)
         now = runtime.current()
         index = now.index_of(x)
-        outs = [now.empty(self.shape, d, index) for d in self.dtypes]
+        results = outs = [now.empty(self.shape, d, index) for d in self.dtypes]
+        if self.backwards is not None:
+            x, *outs = (_backwards(array, self.backwards) for array in (x, *outs))
         part = more = outs[0]
         if self.part is not None:
             part, more = now.empty(*self.part, index), now.empty(*self.more, index)
             start(self.kernels[0], self.grid, (outs[0], outs[-1], x, part, more, *self.numbers), index)
         start(self.kernels[1], self.grid, (outs[0], outs[-1], x, part, more, *self.numbers), index)
-        return outs[0] if len(outs) == 1 else tuple(outs)
+        return results[0] if len(results) == 1 else tuple(results)
 
 
 class PlanOfPairs:
@@ -150,5 +162,18 @@ def scanning(scan: Scan, otherwise: Callable[..., Any]) -> Callable[..., Any]:
             along = wrap_dim(dim, input.ndim)
             plan = folds.planned(key, lambda: make(scan, input, along))
         return plan(input)
+
+    return run
+
+
+def reversing(scan: Scan) -> Callable[..., Any]:
+    """The scan from the end of each line to its beginning, as gradients have it: (an array, dim) -> one array in a tuple."""
+
+    def run(x: Any, dim: int) -> Any:
+        if x.dtype not in TYPE_OF or x.dtype.kind not in "fV" or not x.ndim or not x.size:
+            return NotImplemented
+        key = ("reversed", scan, x.dtype, x.shape, x.strides, dim)
+        plan = folds.PLANS.get(key) or folds.planned(key, lambda: Plan(scan, x, wrap_dim(dim, x.ndim), True))
+        return (plan(x),)
 
     return run

@@ -19,6 +19,7 @@ from tenfold.cuda.kernels.handwritten import Handwritten, contiguous, start
 from tenfold.cuda.kernels.host import through_host
 from tenfold.cuda.kernels.sums import I64, row, target
 from tenfold.dispatch.operators import op
+from tenfold.settings.determinism import are_deterministic_algorithms_enabled
 
 _on_host = through_host("scatter_reduce")
 BLOCK = 1024
@@ -41,7 +42,7 @@ def fitting(out: Any, dim: int, index: Any, src: Any) -> tuple[Any, at.Places, A
     return rows, places, src, src.strides
 
 
-@kernel(op.scatter_set, device="cuda")
+@kernel(op.scatter_set, device="cuda", plays=True)
 def scatter_set(input: Any, dim: int, index: Any, src: Any) -> Any:
     return put(input, dim, index, src, None)
 
@@ -56,7 +57,7 @@ def put(input: Any, dim: int, index: Any, src: Any, out: Any) -> Any:
     return out
 
 
-@kernel(op.scatter_add, device="cuda", into=True)
+@kernel(op.scatter_add, device="cuda", into=True, plays=are_deterministic_algorithms_enabled)
 def scatter_add(input: Any, dim: int, index: Any, src: Any, out: Any = None) -> Any:
     if not index.size:
         return target(input, out)

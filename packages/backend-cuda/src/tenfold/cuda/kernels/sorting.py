@@ -234,7 +234,7 @@ def _by_array_module(input: Any, dim: int, descending: bool) -> tuple[Any, Any]:
     return cast(xp.take_along_axis(x, order, dim), input.dtype), cast(order, INT64)
 
 
-@kernel(op.sort_pair, device="cuda")
+@kernel(op.sort_pair, device="cuda", plays=True)
 @partial(refusing, op.sort_pair)
 def sort_pair(input: Any, dim: int, descending: bool) -> tuple[Any, Any]:
     if not input.ndim:
@@ -243,7 +243,7 @@ def sort_pair(input: Any, dim: int, descending: bool) -> tuple[Any, Any]:
     return in_order(rows, descending) if served(input, rows) else _by_array_module(input, dim, descending)
 
 
-@kernel(op.topk_pair, device="cuda")
+@kernel(op.topk_pair, device="cuda", plays=True)
 @partial(refusing, op.topk_pair)
 def topk_pair(input: Any, k: int, dim: int, largest: bool, sorted: bool) -> tuple[Any, Any]:
     if not input.ndim:
@@ -255,7 +255,7 @@ def topk_pair(input: Any, k: int, dim: int, largest: bool, sorted: bool) -> tupl
     return contiguous(values), contiguous(places)
 
 
-@kernel(op.kthvalue_pair, device="cuda")
+@kernel(op.kthvalue_pair, device="cuda", plays=True)
 @partial(refusing, op.kthvalue_pair)
 def kthvalue_pair(input: Any, k: int, dim: int, keepdim: bool) -> tuple[Any, Any]:
     if not input.ndim:
@@ -286,7 +286,7 @@ def search(sorted_rows: Any, x: Any, right: bool, dtype: Any = INT64) -> Any:
     return out
 
 
-@kernel(op.search_positions, device="cuda")
+@kernel(op.search_positions, device="cuda", plays=True)
 @partial(refusing, op.search_positions)
 def search_positions(sorted_sequence: Any, input: Any, right: bool, out_int32: bool) -> Any:
     return search(sorted_sequence, input, right, np.dtype(np.int32) if out_int32 else INT64)

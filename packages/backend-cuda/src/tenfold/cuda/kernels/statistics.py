@@ -47,7 +47,7 @@ def nanmean(input: Any, dim: Any, keepdim: bool, dtype: Any) -> Any:
     return NotImplemented if count is NotImplemented else run("div", total, count)
 
 
-@kernel(op.median_value, device="cuda")
+@kernel(op.median_value, device="cuda", plays=True)
 def median_value(input: Any, skip_nan: bool) -> Any:
     now = runtime.current()
     if not input.size:
@@ -60,7 +60,7 @@ def median_value(input: Any, skip_nan: bool) -> Any:
     return at_rank(rows, 0, 1 + skip_nan)[0].reshape(())
 
 
-@kernel(op.median_dim, device="cuda")
+@kernel(op.median_dim, device="cuda", plays=True)
 @partial(refusing, op.median_dim)
 def median_dim(input: Any, dim: int, keepdim: bool, skip_nan: bool) -> tuple[Any, Any]:
     if not input.ndim:

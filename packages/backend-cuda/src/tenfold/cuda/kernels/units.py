@@ -116,7 +116,7 @@ def prelu(input: Any, weight: Any) -> Any:
     return NotImplemented if slopes is None else run("prelu", input, slopes)
 
 
-@kernel(op.fused_prelu_grad, device="cuda")
+@kernel(op.fused_prelu_grad, device="cuda", plays=True)
 def fused_prelu_grad(grad: Any, input: Any, weight: Any) -> Any:
     slopes = _slopes(input, weight)
     if slopes is None or grad.dtype != input.dtype or not _is_floating(input) or grad.shape != input.shape or not grad.size:
@@ -152,7 +152,7 @@ runtime.ON_REPLACE.append(_second.clear)
 runtime.AFTER_FORK.append(_second.clear)
 
 
-@kernel(op.fused_glu_grad, device="cuda")
+@kernel(op.fused_glu_grad, device="cuda", plays=True)
 def fused_glu_grad(grad: Any, input: Any, dim: int) -> Any:
     """Both halves of the gradient in one launch, as a dimension of their own."""
     found = _halves(input, dim)
@@ -165,7 +165,7 @@ def fused_glu_grad(grad: Any, input: Any, dim: int) -> Any:
     which = _second.get(place)
     if which is None:
         which = _second[place] = capturing.constant(now, np.array([False, True]), index)
-    capturing.hold(which)
+    capturing.lasting(which)
     out = now.empty(input.shape, input.dtype, index)
     pair = (*lead, None)
     halves = (input[(*lead, slice(0, half))][pair], input[(*lead, slice(half, None))][pair])

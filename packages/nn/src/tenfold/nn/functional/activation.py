@@ -130,7 +130,12 @@ def rrelu(input: Tensor, lower: float = 1.0 / 8, upper: float = 1.0 / 3, trainin
 
 
 def _slopes(input: Tensor, lower: float, upper: float) -> Tensor:
-    """1 for positive elements; only the others take a random number, in the order of a contiguous tensor."""
+    """1 for positive elements; only the others take a random number, in the order of a contiguous tensor.
+
+    On an accelerator each has one: how many others there are would have to be waited for.
+    """
+    if input.device.type not in ("cpu", "meta"):
+        return tf.where(input <= 0, tf.empty_like(input).uniform_(lower, upper), 1.0)
     slopes = tf.ones_like(input, memory_format=tf.contiguous_format)
     if input.device.type != "meta":
         falling = input <= 0

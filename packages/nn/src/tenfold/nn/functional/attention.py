@@ -56,11 +56,28 @@ def multi_head_attention_forward(
     Raises: AssertionError, RuntimeError as PyTorch for sizes that do not fit.
     Source: Vaswani et al., "Attention Is All You Need", 2017, section 3.2.2.
     """
+    return attend_in_heads(
+        False, query, key, value, embed_dim_to_check, num_heads, in_proj_weight, in_proj_bias, bias_k, bias_v, add_zero_attn,
+        dropout_p, out_proj_weight, out_proj_bias, training, key_padding_mask, need_weights, attn_mask, use_separate_proj_weight,
+        q_proj_weight, k_proj_weight, v_proj_weight, static_k, static_v, average_attn_weights, is_causal,
+    )  # fmt: skip
+
+
+def attend_in_heads(
+    batch_first: bool, query: Tensor, key: Tensor, value: Tensor, embed_dim_to_check: int, num_heads: int,
+    in_proj_weight: Tensor | None, in_proj_bias: Tensor | None, bias_k: Tensor | None, bias_v: Tensor | None,
+    add_zero_attn: bool, dropout_p: float, out_proj_weight: Tensor, out_proj_bias: Tensor | None, training: bool,
+    key_padding_mask: Tensor | None, need_weights: bool, attn_mask: Tensor | None, use_separate_proj_weight: bool,
+    q_proj_weight: Tensor | None, k_proj_weight: Tensor | None, v_proj_weight: Tensor | None, static_k: Tensor | None,
+    static_v: Tensor | None, average_attn_weights: bool, is_causal: bool,
+) -> tuple[Tensor, Tensor | None]:  # fmt: skip
+    """`multi_head_attention_forward`, also of (N, T, E) with `batch_first`: products then see rows as they lie in memory."""
     batched = _is_batched(query, key, value, key_padding_mask, attn_mask, num_heads)
     if not batched:
+        batch_first = False
         query, key, value = query.unsqueeze(1), key.unsqueeze(1), value.unsqueeze(1)
         key_padding_mask = None if key_padding_mask is None else key_padding_mask.unsqueeze(0)
-    T, N, E = query.shape
+    N, E = query.shape[0 if batch_first else 1], query.shape[2]
     if embed_dim_to_check != E:
         raise AssertionError(f"was expecting embedding dimension of {embed_dim_to_check}, but got {E}")
     if E % num_heads:
@@ -73,16 +90,16 @@ def multi_head_attention_forward(
     weights = (q_proj_weight, k_proj_weight, v_proj_weight) if use_separate_proj_weight else None
     added = 0
     _check_bias(bias_k, bias_v, static_k, static_v)
-    if weights is None and in_proj_weight is not None and bias_k is None and query is key is value:
-        # One view of three, so that the gradients of all heads are put together at once, and as the product's lie.
-        packed = linear(query, in_proj_weight, in_proj_bias).reshape(T, N, 3, num_heads, E // num_heads)
-        q, k, v = (x.permute(1, 2, 0, 3) for x in packed.unbind(2))
+    order = (0, 2, 1, 3) if batch_first else (1, 2, 0, 3)  # (N, heads, T, E / heads)
+    if weights is None and in_proj_weight is not None and bias_k is None and key is value:
+        q, k, v = _projected_together(query, key, in_proj_weight, in_proj_bias, num_heads, order)
     else:
         q, k, v = _projected(query, key, value, in_proj_weight, in_proj_bias, weights)
         if bias_k is not None and bias_v is not None:
-            k, v = tf.cat([k, bias_k.expand(1, N, E)]), tf.cat([v, bias_v.expand(1, N, E)])
+            one = (N, 1, E) if batch_first else (1, N, E)
+            k, v = (tf.cat([x, more.expand(*one)], int(batch_first)) for x, more in ((k, bias_k), (v, bias_v)))
             added += 1
-        q, k, v = _heads(q, num_heads), _heads(k, num_heads), _heads(v, num_heads)
+        q, k, v = (_heads(x, num_heads, order) for x in (q, k, v))
     k = k if static_k is None else static_k.view(N, num_heads, *static_k.shape[1:])
     v = v if static_v is None else static_v.view(N, num_heads, *static_v.shape[1:])
     if add_zero_attn:
@@ -99,7 +116,7 @@ def multi_head_attention_forward(
         out, attention = found
     else:
         out, attention = _by_scores(q, k, v, mask, drop, average_attn_weights)
-    out = linear(out.permute(2, 0, 1, 3).reshape(T, N, E), out_proj_weight, out_proj_bias)
+    out = linear(out.permute(*(order if batch_first else (2, 0, 1, 3))).reshape(*query.shape), out_proj_weight, out_proj_bias)
     if attention is not None:
         attention = attention if batched else attention.squeeze(0)
     return (out if batched else out.squeeze(1)), attention
@@ -139,18 +156,28 @@ def _projected(query: Tensor, key: Tensor, value: Tensor, weight: Any, bias: Any
     if separate is None:
         if weight is None:
             raise AssertionError("use_separate_proj_weight is False but in_proj_weight is None")
-        if query is key and key is value:
-            return linear(query, weight, bias).chunk(3, -1)
         separate = weight.chunk(3)
     elif None in [None if w is None else 0 for w in separate]:
         raise AssertionError("use_separate_proj_weight is True but a q_proj_weight, k_proj_weight or v_proj_weight is None")
     return tuple(linear(x, w, b) for x, w, b in zip((query, key, value), separate, biases, strict=True))
 
 
-def _heads(x: Tensor, num_heads: int) -> Tensor:
-    """(L, N, E) -> (N, heads, L, E / heads)."""
-    L, N, E = x.shape
-    return x.reshape(L, N, num_heads, E // num_heads).permute(1, 2, 0, 3)
+def _projected_together(query: Tensor, key: Tensor, weight: Tensor, bias: Any, num_heads: int, order: Any) -> list[Tensor]:
+    """Queries, keys and values in heads, where one tensor is keys and values: of it, or of all three, one product.
+
+    What is one product has one view of its parts, so that the gradients of all heads are put together at once, and as it lies.
+    """
+    E, queries, count = query.shape[2], [], 3
+    if query is not key:
+        (own, weight), (own_bias, bias) = weight.split([E, 2 * E]), (None, None) if bias is None else bias.split([E, 2 * E])
+        queries, count = [_heads(linear(query, own, own_bias), num_heads, order)], 2
+    packed = linear(key, weight, bias).reshape(*key.shape[:2], count, num_heads, E // num_heads)
+    return queries + [part.permute(*order) for part in packed.unbind(2)]
+
+
+def _heads(x: Tensor, num_heads: int, order: tuple[int, ...]) -> Tensor:
+    """(L, N, E), or (N, L, E), -> (N, heads, L, E / heads)."""
+    return x.reshape(*x.shape[:2], num_heads, x.shape[2] // num_heads).permute(*order)
 
 
 def _joined_mask(attn_mask: Any, padding: Any, q: Tensor, keys: int, added: int) -> Any:

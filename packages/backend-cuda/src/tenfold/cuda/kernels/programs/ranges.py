@@ -1,4 +1,4 @@
-"""Regular numbers: equal steps, and ones on the diagonal."""
+"""Regular numbers: equal steps, ones on the diagonal, one number everywhere."""
 
 # mypy: disable-error-code="no-untyped-def"
 # Parameters are what Triton makes of them: annotations other than its own would mean something to it.
@@ -32,3 +32,9 @@ def identity(out_ptr, count, columns, BLOCK: tl.constexpr):
     i = tl.program_id(0).to(tl.int64) * BLOCK + tl.arange(0, BLOCK)
     row = i // columns
     tl.store(out_ptr + i, (row == i - row * columns).to(out_ptr.dtype.element_ty), i < count)
+
+
+def filled(out_ptr, count, bits, BLOCK: tl.constexpr):
+    """One number, by its bits."""
+    i = tl.program_id(0).to(tl.int64) * BLOCK + tl.arange(0, BLOCK)
+    tl.store(out_ptr + i, bits.to(out_ptr.dtype.element_ty), i < count)

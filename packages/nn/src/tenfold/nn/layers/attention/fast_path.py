@@ -14,6 +14,7 @@ from typing import Any
 import tenfold
 from tenfold import Tensor
 from tenfold.nn import functional as F
+from tenfold.nn.functional.attention import attend_in_heads
 
 GRADIENTS = (
     "grad is enabled and at least one of query or the input/output projection weights or biases requires_grad; to a nested "
@@ -71,28 +72,12 @@ def _native_multi_head_attention(
             query, key, value, num_head, (qkv_weight, qkv_bias), (proj_weight, proj_bias), need_weights, average_attn_weights
         )
     kind = mask_type if mask is not None else None
-    turned = query.transpose(0, 1)  # one tensor for all three lets one product project them
-    output, weights = F.multi_head_attention_forward(
-        turned,
-        turned if key is query else key.transpose(0, 1),
-        turned if value is query else value.transpose(0, 1),
-        embed_dim,
-        num_head,
-        qkv_weight,
-        qkv_bias,
-        None,
-        None,
-        False,
-        0.0,
-        proj_weight,
-        proj_bias,
-        training=False,
-        key_padding_mask=mask if kind == _PADDING else None,
-        need_weights=need_weights,
-        attn_mask=mask.flatten(0, 1) if kind == _MERGED and mask is not None else mask if kind == _PATTERN else None,
-        average_attn_weights=average_attn_weights,
-    )
-    output = output.transpose(0, 1)
+    padding = mask if kind == _PADDING else None
+    pattern = mask.flatten(0, 1) if kind == _MERGED and mask is not None else mask if kind == _PATTERN else None
+    output, weights = attend_in_heads(
+        True, query, key, value, embed_dim, num_head, qkv_weight, qkv_bias, None, None, False, 0.0, proj_weight, proj_bias, False,
+        padding, need_weights, pattern, False, None, None, None, None, None, average_attn_weights, False,
+    )  # fmt: skip
     if kind is not None and mask is not None and not need_weights:
         output = output.masked_fill(_sees_nothing(mask, kind), float("nan"))
     return output, weights

@@ -6,7 +6,8 @@ from typing import Any
 
 import tenfold
 from tenfold import Tensor
-from tenfold.nn import functional as F, init
+from tenfold.nn import init
+from tenfold.nn.functional.attention import attend_in_heads
 from tenfold.nn.layers.attention import fast_path
 from tenfold.nn.layers.linear import NonDynamicallyQuantizableLinear
 from tenfold.nn.module import Module
@@ -109,35 +110,12 @@ class MultiheadAttention(Module):
                     "MultiheadAttention does not support NestedTensor outside of its fast path. The fast path was not hit "
                     f"because {slow}"
                 )
-        turned = self.batch_first and query.dim() == 3
-        if turned:
-            query, key, value = _transposed(query, key, value)
-        output, weights = F.multi_head_attention_forward(
-            query,
-            key,
-            value,
-            self.embed_dim,
-            self.num_heads,
-            self.in_proj_weight,
-            self.in_proj_bias,
-            self.bias_k,
-            self.bias_v,
-            self.add_zero_attn,
-            self.dropout,
-            self.out_proj.weight,
-            self.out_proj.bias,
-            training=self.training,
-            key_padding_mask=key_padding_mask,
-            need_weights=need_weights,
-            attn_mask=attn_mask,
-            use_separate_proj_weight=not self._qkv_same_embed_dim,
-            q_proj_weight=self.q_proj_weight,
-            k_proj_weight=self.k_proj_weight,
-            v_proj_weight=self.v_proj_weight,
-            average_attn_weights=average_attn_weights,
-            is_causal=is_causal,
-        )
-        return (output.transpose(0, 1) if turned else output), weights
+        return attend_in_heads(
+            self.batch_first, query, key, value, self.embed_dim, self.num_heads, self.in_proj_weight, self.in_proj_bias,
+            self.bias_k, self.bias_v, self.add_zero_attn, self.dropout, self.out_proj.weight, self.out_proj.bias, self.training,
+            key_padding_mask, need_weights, attn_mask, not self._qkv_same_embed_dim, self.q_proj_weight, self.k_proj_weight,
+            self.v_proj_weight, None, None, average_attn_weights, is_causal,
+        )  # fmt: skip
 
     def merge_masks(
         self, attn_mask: Tensor | None, key_padding_mask: Tensor | None, query: Tensor
@@ -181,9 +159,3 @@ def _fitting(query: Tensor, heads: int, padding: Tensor | None, pattern: Tensor 
     N, L = query.shape[:2]
     wanted = ((L, L), (N * heads, L, L))
     return padding is None or tuple(padding.shape) == (N, L), pattern is None or tuple(pattern.shape) in wanted
-
-
-def _transposed(*tensors: Tensor) -> list[Tensor]:
-    """Each with its first two dimensions exchanged; what was one tensor stays one, which lets one product project all three."""
-    turned = {id(tensor): tensor.transpose(0, 1) for tensor in tensors}
-    return [turned[id(tensor)] for tensor in tensors]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import weakref
 from collections.abc import Callable
 from typing import Any
 
@@ -44,16 +45,32 @@ def _additive(mask: Tensor, like: Tensor) -> Tensor:
     return tenfold.zeros_like(mask, dtype=like.dtype).masked_fill_(mask, float("-inf"))
 
 
+# Of masks on accelerators that have been looked at, by identity: what was found at which version. To look waits for the device.
+_known: dict[int, tuple[weakref.ref[Tensor], int, bool]] = {}
+
+
 def causal_mask(size: int, device: Any = None, dtype: Any = None) -> Tensor:
     """The causal mask (size, size): 0 up to the diagonal and -inf after it, or False and True."""
-    return tenfold.full((size, size), float("-inf"), device=device, dtype=dtype).triu(1)
+    mask = tenfold.full((size, size), float("-inf"), device=device, dtype=dtype).triu(1)
+    _found(mask, True)
+    return mask
 
 
 def is_causal_mask(mask: Tensor | None, given: bool | None) -> bool:
-    """Whether `mask` is the causal one; looked up only where the caller did not say (None)."""
+    """Whether `mask` is the causal one; looked up only where the caller did not say (None), on an accelerator once."""
     if given is not None or mask is None:
         return bool(given)
     size = mask.size(-1)
     if tuple(mask.shape) != (size, size):
         return False
-    return bool((mask == causal_mask(size, mask.device, mask.dtype)).all())
+    known = _known.get(id(mask))
+    if known is not None and known[0]() is mask and known[1] == mask._version:
+        return known[2]
+    return _found(mask, bool((mask == causal_mask(size, mask.device, mask.dtype)).all()))
+
+
+def _found(mask: Tensor, causal: bool) -> bool:
+    if mask.device.type != "cpu" and not mask.is_inference():  # NumPy's writes, and those of inference, are not counted
+        key = id(mask)
+        _known[key] = weakref.ref(mask, lambda _: _known.pop(key, None)), mask._version, causal
+    return causal

@@ -1,0 +1,55 @@
+"""Whether a mask is the causal one is looked up once, and anew where it has been written."""
+
+from __future__ import annotations
+
+import tenfold
+from tenfold import nn
+from tenfold.nn.layers.attention import sublayers
+
+
+def looked(monkeypatch):
+    """The sizes of the masks that are compared from now on."""
+    seen, made = [], sublayers.causal_mask
+    monkeypatch.setattr(sublayers, "causal_mask", lambda size, *rest: (seen.append(size), made(size, *rest))[1])
+    return seen
+
+
+def test_a_mask_is_looked_at_once(monkeypatch):
+    seen, mask = looked(monkeypatch), nn.Transformer.generate_square_subsequent_mask(4, device="cuda")
+    for expected in (True, True):
+        assert sublayers.is_causal_mask(mask, None) is expected
+    assert seen == []
+    mask[0, 0] = 1.0
+    for _ in range(2):
+        assert not sublayers.is_causal_mask(mask, None)
+    assert seen == [4]
+    mask[0, 0] = 0.0
+    assert sublayers.is_causal_mask(mask, None)
+    assert not sublayers.is_causal_mask(mask.clone().fill_(1.0), None)
+
+
+def test_masks_of_the_cpu_are_always_looked_at(monkeypatch):
+    seen, mask = looked(monkeypatch), nn.Transformer.generate_square_subsequent_mask(4)
+    assert sublayers.is_causal_mask(mask, None)
+    mask.numpy()[0, 0] = 1.0
+    assert not sublayers.is_causal_mask(mask, None)
+    assert seen == [4, 4]
+
+
+def test_what_is_known_goes_with_the_mask():
+    before, mask = len(sublayers._known), tenfold.zeros(3, 3, device="cuda")
+    assert not sublayers.is_causal_mask(mask, None)
+    assert len(sublayers._known) == before + 1
+    del mask
+    assert len(sublayers._known) == before
+
+
+def test_masks_of_inference_are_always_looked_at(monkeypatch):
+    seen = looked(monkeypatch)
+    with tenfold.inference_mode():
+        mask = nn.Transformer.generate_square_subsequent_mask(4, device="cuda")
+        for _ in range(2):
+            assert sublayers.is_causal_mask(mask, None)
+        mask[0, 0] = 1.0
+        assert not sublayers.is_causal_mask(mask, None)
+    assert seen == [4] * 3
