@@ -26,7 +26,8 @@ from tenfold.func import rearrange, vmap
 def test_patterns(pattern: str, lengths: dict[str, int], shape: tuple[int, ...]) -> None:
     x = tenfold.arange(24.0).view(2, 3, 4)
     found = rearrange(x, pattern, **lengths)
-    assert tuple(found.shape) == shape and sorted(found.flatten().tolist()) == x.flatten().tolist()
+    assert tuple(found.shape) == shape
+    assert sorted(found.flatten().tolist()) == x.flatten().tolist()
 
 
 def test_places() -> None:
@@ -35,14 +36,16 @@ def test_places() -> None:
     assert rearrange(x, "a b c -> c b a").equal(x.permute(2, 1, 0))
     assert rearrange([x, -x], "n a b c -> a (n b) c").equal(tenfold.cat([x, -x], 1))
     assert rearrange(x[:1], "1 b c -> c b").equal(x[0].T)
-    assert rearrange(tenfold.tensor(1), "->").item() == 1 and rearrange(tenfold.tensor(1), "... -> ...").item() == 1
+    assert rearrange(tenfold.tensor(1), "->").item() == 1
+    assert rearrange(tenfold.tensor(1), "... -> ...").item() == 1
     assert rearrange(tenfold.ones(0, 3), "(c a) b -> c a b", c=2).shape == (2, 0, 3)
 
 
 def test_views_gradients_and_vmap() -> None:
     x = tenfold.zeros(2, 3, requires_grad=True)
     rearrange(x, "a b -> b a")[1].sum().backward()
-    assert x.grad is not None and x.grad.tolist() == [[0, 1, 0]] * 2
+    assert x.grad is not None
+    assert x.grad.tolist() == [[0, 1, 0]] * 2
     y = x.detach()
     rearrange(y, "a b -> b a")[0, 1] = 5
     assert y.tolist() == [[0, 0, 0], [5, 0, 0]]

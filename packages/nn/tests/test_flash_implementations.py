@@ -30,12 +30,14 @@ def test_one_is_active_at_a_time(caplog: pytest.LogCaptureFixture) -> None:
 
     for name in ("B", "A"):
         attention.register_flash_attention_impl(name, register_fn=lambda name=name: Handle(name))
-    assert attention.list_flash_attention_impls() == ["A", "B"] and attention.current_flash_attention_impl() is None
+    assert attention.list_flash_attention_impls() == ["A", "B"]
+    assert attention.current_flash_attention_impl() is None
     attention.activate_flash_attention_impl("A")
     attention.activate_flash_attention_impl("B")
     assert attention.current_flash_attention_impl() == "B"
     attention.restore_flash_attention_impl()
-    assert attention.current_flash_attention_impl() is None and calls == ["+A", "-A", "+B", "-B"]
+    assert attention.current_flash_attention_impl() is None
+    assert calls == ["+A", "-A", "+B", "-B"]
     attention.restore_flash_attention_impl()
     assert "no implementation is active" in caplog.text
 

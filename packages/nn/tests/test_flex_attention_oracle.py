@@ -109,7 +109,8 @@ def test_a_mask_of_lists():
         for lib, m in ((ours, mine), (theirs, other))
     ]
     assert told(made[0]) == told(made[1])
-    assert made[0].to_dense().tolist() == made[1].to_dense().tolist() and made[0].sparsity() == made[1].sparsity()
+    assert made[0].to_dense().tolist() == made[1].to_dense().tolist()
+    assert made[0].sparsity() == made[1].sparsity()
     lists = [(m.kv_num_blocks, m.kv_indices, m.full_kv_num_blocks, m.full_kv_indices) for m in (mine, other)]
     for options in ({}, {"compute_q_blocks": False}, {"dq_kv_order": True}):
         of = [lib.BlockMask.from_kv_blocks(*given, BLOCK_SIZE=(4, 2), **options) for lib, given in zip((ours, theirs), lists)]
@@ -133,9 +134,7 @@ def test_a_part_of_a_mask_takes_part_with_a_function_of_its_own():
         ours.flex_attention(q, q, q, block_mask=part)
     part.mask_mod = lambda b, h, i, j: MASKS["by head"](b, h + 1, i, j)
     three = ours.flex_attention(*[q.expand(2, 3, 10, 4)] * 3, block_mask=whole)
-    np.testing.assert_array_equal(
-        ours.flex_attention(q, q, q, block_mask=part).detach().numpy(), three[:, 1:2].detach().numpy()
-    )
+    np.testing.assert_array_equal(ours.flex_attention(q, q, q, block_mask=part).detach().numpy(), three[:, 1:2].detach().numpy())
 
 
 @pytest.mark.parametrize("lengths", [(5, 5), (4, 5), (5, 4), (7, 7), (3, 9)])

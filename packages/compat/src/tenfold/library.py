@@ -204,9 +204,7 @@ def opcheck(
     return check(operator(op), args, kwargs or {}, test_utils, raise_exception)
 
 
-def triton_op(
-    name: str, fn: Kernel | None = None, /, *, mutates_args: str | Iterable[str], schema: str | None = None
-) -> Any:
+def triton_op(name: str, fn: Kernel | None = None, /, *, mutates_args: str | Iterable[str], schema: str | None = None) -> Any:
     """Make a function that runs kernels of Triton's an operator; it serves tensors without numbers, too.
 
     Compilers see what lies inside, which is its difference from `custom_op`'s.

@@ -24,7 +24,8 @@ def rearrange(tensor: Tensor | Sequence[Tensor], pattern: str, **axes_lengths: i
     Shape: that of the right side. Dtype: the tensor's. The result is a view where one can show it.
     Raises: ValueError for a pattern that cannot be read, that has an axis on one side only or does not fit the shape; TypeError
     for lengths that are no integers.
-    Differs from PyTorch: a pattern that does not fit the sizes is a ValueError, also where a dimension named `1` has more elements.
+    Differs from PyTorch: a pattern that does not fit the sizes is a ValueError, also where a dimension named `1` has more
+    elements.
     Source: Rogozhnikov, "Einops: Clear and Reliable Tensor Manipulations with Einstein-like Notation", 2022.
 
     >>> import tenfold
@@ -32,7 +33,7 @@ def rearrange(tensor: Tensor | Sequence[Tensor], pattern: str, **axes_lengths: i
     >>> rearrange(x, "b (h w) -> h (b w)", h=3).tolist()
     [[0, 1, 6, 7], [2, 3, 8, 9], [4, 5, 10, 11]]
     """
-    x = tensor if isinstance(tensor, Tensor) else tenfold.stack(tensor)  # type: ignore[arg-type] # which says what it takes
+    x = tensor if isinstance(tensor, Tensor) else tenfold.stack(tensor)
     left, right = _sides(pattern)
     _check_lengths(pattern, left, axes_lengths)
     left, right = _without_rest(pattern, left, right, x.dim())
@@ -100,13 +101,13 @@ def _axis(pattern: str, token: str) -> tuple[str, ...]:
     if token.isdecimal():
         _refuse(pattern, f"a dimension without a name has one element, not {token}")
     if token != _REST and (not token.isidentifier() or "_" in (token[0], token[-1])):
-        _refuse(pattern, f"{token!r} is no name of an axis: a letter first, then letters, digits and underscores, which are not last")
+        _refuse(pattern, f"{token!r} is no name of an axis: a letter, then letters, digits and underscores, which are not last")
     return (token,)
 
 
 def _check_lengths(pattern: str, left: Groups, lengths: dict[str, int]) -> None:
     for name, length in lengths.items():
-        if not hasattr(length, "__int__") or isinstance(length, str):
+        if not hasattr(length, "__int__"):
             raise TypeError(f"rearrange: lengths of axes must be integers, got {name}={length!r}")
     if unknown := lengths.keys() - set(_names(left)):
         _refuse(pattern, f"it has no axes {sorted(unknown)}")
@@ -120,8 +121,13 @@ def _without_rest(pattern: str, left: Groups, right: Groups, dims: int) -> tuple
     names = tuple(f"{_REST}{i}" for i in range(rest))
 
     def spread(groups: Groups) -> Groups:
-        each = (tuple((name,) for name in names) if group == (_REST,) else (group,) for group in groups)
-        return tuple(tuple(n for axis in group for n in (names if axis == _REST_AS_ONE else (axis,))) for some in each for group in some)
+        found: list[tuple[str, ...]] = []
+        for group in groups:
+            if group == (_REST,):
+                found += [(name,) for name in names]
+            else:
+                found.append(tuple(name for axis in group for name in (names if axis == _REST_AS_ONE else (axis,))))
+        return tuple(found)
 
     return spread(left), spread(right)
 

@@ -134,8 +134,8 @@ class CustomOpDef:
         for r in tensors(result):
             if any(r is t for t in given) or (r.numel() and r.device.type == "cpu" and r.untyped_storage().data_ptr() in known):
                 raise RuntimeError(
-                    f"{self._qualname}: The output of this custom operator (1) must not also be an input to it and (2) may not alias "
-                    f"an input or another output; return a clone of it, such as x.clone()"
+                    f"{self._qualname}: The output of this custom operator must not also be an input to it, and may not alias an "
+                    "input or another output; return a clone of it, such as x.clone()"
                 )
             if r.numel() and r.device.type == "cpu":
                 known.add(r.untyped_storage().data_ptr())
@@ -253,8 +253,8 @@ class CustomOpDef:
         """
         if self._schema is not None and self._schema.by_name_alone:
             raise NotImplementedError(
-                f"register_autograd with kwarg-only Tensor args: {self._schema.by_name_alone} of {self._schema}; declare them before "
-                "the '*'"
+                f"register_autograd with kwarg-only Tensor args: {self._schema.by_name_alone} of {self._schema}; declare them "
+                "before the '*'"
             )
         self._backward, self._setup = backward, setup_context
 

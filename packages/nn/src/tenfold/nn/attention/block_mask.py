@@ -87,8 +87,8 @@ class BlockMask:
     Of each row of blocks: how many there are, `kv_num_blocks` (B, H, rows), and which columns, those first, `kv_indices`
     (B, H, rows, columns); of each column in the same way `q_num_blocks`, `q_indices`. Lists of full blocks may be None. The order
     in which a kernel adds up the queries' gradients (`dq_...`) is kept for the program; gradients here do not depend on one.
-    Raises: RuntimeError for indices of fewer than two dimensions, AssertionError where only one of a pair is given, ValueError for
-    `dq_write_order_full` alone.
+    Raises: RuntimeError for indices of fewer than two dimensions, AssertionError where only one of a pair is given, ValueError
+    for `dq_write_order_full` alone.
     """
 
     def __init__(
@@ -132,21 +132,25 @@ class BlockMask:
         lengths = (rows * size[0], columns * size[1]) if seq_lengths is None else seq_lengths
         by_columns = _turned(kv_num_blocks, kv_indices) if compute_q_blocks else (None, None)
         full_by_columns = _turned(full_kv_num_blocks, full_kv_indices) if compute_q_blocks else (None, None)
-        order = {"dq_kv_order_spt" if isinstance(dq_kv_order, bool) else "dq_kv_order": dq_kv_order}
+        spt = dq_kv_order if isinstance(dq_kv_order, bool) else None
         return cls(
-            lengths, kv_num_blocks, kv_indices, full_kv_num_blocks, full_kv_indices, *by_columns, *full_by_columns, size,
-            noop_mask if mask_mod is None else mask_mod, dq_write_order=dq_write_order,
-            dq_write_order_full=dq_write_order_full, **order,  # type: ignore[arg-type]
+            lengths, kv_num_blocks, kv_indices, full_kv_num_blocks, full_kv_indices, q_num_blocks=by_columns[0],
+            q_indices=by_columns[1], full_q_num_blocks=full_by_columns[0], full_q_indices=full_by_columns[1],
+            BLOCK_SIZE=size, mask_mod=noop_mask if mask_mod is None else mask_mod, dq_write_order=dq_write_order,
+            dq_write_order_full=dq_write_order_full, dq_kv_order_spt=spt,
+            dq_kv_order=None if isinstance(dq_kv_order, bool) else dq_kv_order,
         )  # fmt: skip
 
     def __getitem__(self, index: Any) -> BlockMask:
         """The masks of some batches, heads and rows of blocks. They need a `mask_mod` of their own, which counts from 0."""
         places = index if isinstance(index, tuple) else (index,)
         kept = tuple(slice(i, i + 1 or None) if isinstance(i, int) else i for i in places)
-        lists = (self.kv_num_blocks, self.kv_indices, self.full_kv_num_blocks, self.full_kv_indices)
+        full: tuple[Any, Any] = (None, None)
+        if self.full_kv_num_blocks is not None and self.full_kv_indices is not None:
+            full = self.full_kv_num_blocks[kept], self.full_kv_indices[kept]
         return BlockMask.from_kv_blocks(
-            *(None if one is None else one[kept] for one in lists), BLOCK_SIZE=self.BLOCK_SIZE,  # type: ignore[arg-type]
-            mask_mod=_sliced_mask_mod_error, seq_lengths=self.seq_lengths, compute_q_blocks=self.q_indices is not None,
+            self.kv_num_blocks[kept], self.kv_indices[kept], full[0], full[1], self.BLOCK_SIZE, _sliced_mask_mod_error,
+            self.seq_lengths, self.q_indices is not None,
         )  # fmt: skip
 
     def as_tuple(self, flatten: bool = True) -> tuple[Any, ...]:
@@ -184,12 +188,10 @@ class BlockMask:
 
     def to(self, device: Any) -> BlockMask:
         """The same on another device."""
-        lists = (None if one is None else one.to(device) for one in self._lists())
-        order = {name: getattr(self, name) for name in ("dq_write_order", "dq_write_order_full", "dq_kv_order")}
-        moved = {name: None if one is None else one.to(device) for name, one in order.items()}
-        return BlockMask(
-            self.seq_lengths, *lists, self.BLOCK_SIZE, self.mask_mod, dq_kv_order_spt=self.dq_kv_order_spt, **moved,  # type: ignore[arg-type]
-        )  # fmt: skip
+        moved: dict[str, Any] = {
+            name: value.to(device) if isinstance(value, Tensor) else value for name, value in vars(self).items()
+        }
+        return BlockMask(**moved)
 
     def to_string(self, grid_size: int | tuple[int, int] = (20, 20), limit: int = 4) -> str:
         """A picture of the blocks, of the first `limit` batches and heads: full, in part, or blank where nothing is kept.
@@ -204,8 +206,7 @@ class BlockMask:
         return f"BlockMask(shape={self.shape}, sparsity={self.sparsity():.2f}%, \n{self.to_string().strip()}\n)"
 
     def __repr__(self) -> str:
-        names = ("kv_num_blocks", "kv_indices", "full_kv_num_blocks", "full_kv_indices")
-        names = (*names, "q_num_blocks", "q_indices", "full_q_num_blocks", "full_q_indices")
+        names = [f"{of}_{what}" for of in ("kv", "full_kv", "q", "full_q") for what in ("num_blocks", "indices")]
         shapes = (None if one is None else one.shape for one in self._lists())
         told: dict[str, Any] = dict(zip(names, shapes, strict=True)) | {"BLOCK_SIZE": self.BLOCK_SIZE, "shape": self.shape}
         told |= {"sparsity": f"{self.sparsity():.2f}%", "mask_mod": getattr(self.mask_mod, "__name__", self.mask_mod)}
@@ -253,6 +254,6 @@ def create_block_mask(
     full = (kept == size[0] * size[1]) & separate_full_blocks
     lists = _listed(((kept > 0) & ~full).to(tenfold.int8))
     full_lists = _listed(full.to(tenfold.int8)) if separate_full_blocks else (None, None)
-    made = BlockMask.from_kv_blocks(*lists, *full_lists, BLOCK_SIZE=size, mask_mod=mask_mod, seq_lengths=(Q_LEN, KV_LEN))
+    made = BlockMask.from_kv_blocks(lists[0], lists[1], full_lists[0], full_lists[1], size, mask_mod, (Q_LEN, KV_LEN))
     made.dq_kv_order_spt = dq_kv_order if compute_dq_write_order else None
     return made
