@@ -1,6 +1,7 @@
 """Attention and encoders for inference beside PyTorch's: padded batches, masks, nested batches."""
 
 import copy
+
 import numpy as np
 import pytest
 

@@ -100,7 +100,7 @@ def test_what_does_not_fit(case: str) -> None:
         if case == "no state":
             optimizer = lib.optim.Adam(weights)
         with (
-            pytest.raises(RuntimeError),  # noqa: PT011 - the words are each library's own
+            pytest.raises(RuntimeError),
             lib.optim.swap_in_optimizer_params_and_state(optimizer, others, BROKEN.get(case, lambda s: s)(given)),
         ):
             raise AssertionError("not refused")
