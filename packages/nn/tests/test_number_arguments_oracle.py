@@ -78,9 +78,7 @@ def test_ranking_of_a_0d_tensor_of_another_dtype(dtype: str) -> None:
     same(loss)
 
 
-@pytest.mark.parametrize(
-    "shapes", [((3,), (3,), ()), ((2, 3), (3,), (1,)), ((), (), ()), ((3,), (2, 3), (3,)), ((0,), (0,), ())], ids=str
-)
+@pytest.mark.parametrize("shapes", [((3,), (3,), ()), ((2, 3), (3,), (1,)), ((), (), ()), ((3,), (2, 3), (3,)), ((0,), (0,), ())])
 @pytest.mark.parametrize("reduction", [0, 1, 2])
 def test_autocast_computes_ranking_losses_in_float32(shapes: tuple[tuple[int, ...], ...], reduction: int) -> None:
     """Of tensors of different numbers of dimensions, too, which only this form takes."""

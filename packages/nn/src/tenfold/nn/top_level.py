@@ -11,6 +11,7 @@ from typing import Any
 import tenfold as tf
 from tenfold.dispatch.spellings import as_int
 from tenfold.nn import functional as F
+from tenfold.nn.ops.loss.reduction import reduced
 from tenfold.tensor.tensor import Tensor
 
 __all__ = [
@@ -267,9 +268,12 @@ def margin_ranking_loss(input1: Tensor, input2: Tensor, target: Tensor, margin: 
     tensor([2.5000])
     """
     named = _reduction("margin_ranking_loss", reduction)
-    dims = max(x.dim() for x in (input1, input2, target))  # which only the function of the same name in F asks to agree
-    input1, input2, target = (x.reshape((1,) * (dims - x.dim()) + tuple(x.shape)) for x in (input1, input2, target))
-    return F.margin_ranking_loss(input1, input2, target, margin, reduction=named)
+    if input1.dim() == input2.dim() == target.dim():  # which only the function of the same name in F asks for
+        return F.margin_ranking_loss(input1, input2, target, margin, reduction=named)
+    if input1.device.type in ("cpu", "cuda") and tf.is_autocast_enabled(input1.device.type):  # which does so with that function
+        narrow = (tf.float16, tf.bfloat16)
+        input1, input2, target = (x.float() if x.dtype in narrow else x for x in (input1, input2, target))
+    return reduced((-target * (input1 - input2) + float(margin)).clamp_min(0), named)
 
 
 def poisson_nll_loss(input: Tensor, target: Tensor, log_input: bool, full: bool, eps: float, reduction: int) -> Tensor:
