@@ -47,6 +47,31 @@ def test_calls_lie_inside_one_another_in_time_and_place():
     assert sum(e.self_cpu_time_total for e in events) == pytest.approx(events[0].cpu_time_total)
 
 
+def test_calls_and_the_nodes_they_made_have_one_number():
+    w = tenfold.ones(3, 3, requires_grad=True)
+    with profile() as prof:
+        hidden = (tenfold.ones(2, 3) @ w).relu()
+        with tenfold.no_grad():
+            hidden + 1
+        hidden.detach().contiguous()
+        hidden.max(0).values.sum().backward()
+    events = prof.events()
+    forward = {e.sequence_nr: e.name for e in reversed(events) if e.sequence_nr >= 0 and e.category == "cpu_op"}
+    backward = {e.sequence_nr: e for e in events if e.sequence_nr >= 0 and e.category == "backward"}
+    assert [forward[n] for n in sorted(forward)] == ["matmul", "relu", "max", "sum"]
+    names = [backward[n].name.rpartition(" ")[2] for n in sorted(backward)]
+    assert names == ["MmBackward0", "ReluBackward0", "MaxBackward0", "SumBackward0"]
+    assert forward.keys() == backward.keys()
+    assert {e.fwd_thread for e in backward.values()} == {threading.get_ident()}
+    assert {e.sequence_nr for e in events if e.name in ("add", "detach", "contiguous") or "AccumulateGrad" in e.name} == {-1}
+
+
+def test_the_older_profiler_takes_all_of_pytorchs_arguments():
+    with older.profile(custom_trace_id_callback=lambda: "mine", post_processing_timeout_s=1.0, activity_filters=None) as prof:
+        step()
+    assert prof.get_trace_id() == "mine"
+
+
 def test_backward_nodes_hold_what_they_call():
     with profile() as prof:
         step()

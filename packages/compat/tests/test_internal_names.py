@@ -188,6 +188,8 @@ assert functorch.vmap is torch._functorch.deprecated.vmap and functorch.__versio
 from functorch.experimental import chunk_vmap, hessian
 assert hessian is torch.func.hessian and chunk_vmap(torch.sum, chunks=2)(torch.ones(3, 2)).tolist() == [2.0] * 3
 assert functorch.experimental.chunk_vmap is torch._functorch.apis.chunk_vmap
+from functorch.einops import rearrange
+assert rearrange is torch.func.rearrange and rearrange(torch.ones(2, 3), 'a b -> b a').shape == (3, 2)
 f, params = functorch.make_functional(torch.nn.Linear(2, 1))
 assert isinstance(f, functorch.FunctionalModule) and len(params) == 2
 try:

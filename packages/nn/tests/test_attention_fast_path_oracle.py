@@ -1,5 +1,7 @@
 """Attention and encoders for inference beside PyTorch's: padded batches, masks, nested batches."""
 
+import copy
+
 import numpy as np
 import pytest
 
@@ -120,3 +122,24 @@ def test_the_first_bias_may_have_another_dtype_in_inference(dtype):
         with lib.no_grad():
             found.append(attention(x, x, x)[0].numpy())
     np.testing.assert_allclose(found[0], found[1], rtol=1e-6)
+
+
+@pytest.mark.parametrize("activation", ["relu", "gelu", "module", "other"])
+def test_which_activation_the_fast_path_knows(activation: str) -> None:
+    """A program reads it, and sets it to 0 to leave the fast path."""
+    codes = []
+    for lib in (tenfold, torch):
+        chosen = {"module": lib.nn.GELU(), "other": lib.nn.functional.silu}.get(activation, activation)
+        layer = lib.nn.TransformerEncoderLayer(4, 2, 8, activation=chosen)
+        codes.append([layer.activation_relu_or_gelu])
+        layer.activation_relu_or_gelu = 0
+        codes[-1] += [layer.activation_relu_or_gelu, copy.deepcopy(layer).activation_relu_or_gelu]
+    assert codes[0] == codes[1]
+
+
+def test_code_zero_leaves_the_fast_path() -> None:
+    layer, x = tenfold.nn.TransformerEncoderLayer(4, 2, 8, batch_first=True).eval(), tenfold.rand(1, 3, 4)
+    with tenfold.no_grad():
+        assert layer._is_fast(x, None, None)
+        layer.activation_relu_or_gelu = 0
+        assert not layer._is_fast(x, None, None)

@@ -8,8 +8,10 @@ import numpy as np
 import pytest
 
 import tenfold
+from tenfold.nn.attention import bias as tenfold_bias
 
 torch = pytest.importorskip("torch")
+torch_bias = pytest.importorskip("torch.nn.attention.bias")
 
 B, H, T, E = 2, 3, 5, 4
 LAYOUTS = {
@@ -62,3 +64,34 @@ def test_a_causal_mask_beside_another_one(kind):
             m.nn.functional.scaled_dot_product_attention(q[0], q[0], q[0], given, is_causal=True)
     for theirs, ours in zip(*found):
         np.testing.assert_allclose(ours, theirs, rtol=1e-6, atol=1e-9)
+
+
+def _both_masks(m, case):
+    x = m.ones(1, 2, 4, 8)
+    mask = m.ones(4, 4, requires_grad=case == "a gradient of the mask")
+    value = m.ones(1, 2, 4, 6) if case == "values of another size" else x
+    query = m.ones(1, 2, 8, 4).mT if case == "columns" else x
+    mask = mask.expand(1, 4, 4) if case == "three dimensions" else mask
+    chosen = m.nn.attention.SDPBackend
+    choice = [chosen.MATH] if case == "mathematics" else [chosen.MATH, chosen.FLASH_ATTENTION]
+    with m.nn.attention.sdpa_kernel(choice):
+        return m.nn.functional.scaled_dot_product_attention(query, x, value, mask, is_causal=True)
+
+
+@pytest.mark.parametrize(
+    "case", ["a gradient of the mask", "values of another size", "columns", "three dimensions", "mathematics"]
+)
+def test_what_takes_no_causal_mask_beside_another_one(case):
+    for m in (torch, tenfold):
+        with pytest.raises(RuntimeError, match="Explicit attn_mask should not be set"):
+            _both_masks(m, case)
+
+
+def test_a_causal_bias_is_a_causal_mask_already():
+    for m, bias in ((torch, torch_bias), (tenfold, tenfold_bias)):
+        x = m.ones(1, 2, 4, 8)
+        for place in ({"is_causal": True}, {"dropout_p": 0.0, "is_causal": True}):
+            with pytest.raises(ValueError, match="CausalBias should not be used with causal=True"):
+                m.nn.functional.scaled_dot_product_attention(x, x, x, bias.causal_upper_left(4, 4), **place)
+        with pytest.raises(ValueError, match="CausalBias should not be used with causal=True"):
+            m.nn.functional.scaled_dot_product_attention(x, x, x, bias.causal_upper_left(4, 4), 0.0, True)

@@ -28,6 +28,20 @@ def test_fractional_pools_take_random_numbers_in_pytorchs_order(n: int, batch: b
     np.testing.assert_array_equal(*found)
 
 
+@pytest.mark.parametrize("n", [2, 3])
+@pytest.mark.parametrize("empty", [0, 1])
+def test_fractional_pools_to_nothing(n: int, empty: int) -> None:
+    out = [2] * n
+    out[empty] = 0
+    shapes = []
+    for lib in LIBS:
+        x = lib.rand(*(2, 3, 6, 6, 6)[: n + 2], requires_grad=True)
+        y, indices = getattr(lib.nn.functional, f"fractional_max_pool{n}d")(x, 2, output_size=out, return_indices=True)
+        y.sum().backward()
+        shapes.append((tuple(y.shape), tuple(indices.shape), str(indices.dtype).split(".")[-1], x.grad.abs().sum().item()))
+    assert shapes[0] == shapes[1]
+
+
 @pytest.mark.parametrize(
     "shape", [(2, 4, 3), (2, 4, 1), (2, 4), (1, 4, 3), (2, 1, 3), (1, 1, 3), (4, 3), (3,), (1,), (2, 2, 3)], ids=str
 )

@@ -81,3 +81,75 @@ def test_masks_joined():
             ours.create_mask(joined[0], 1, 2, 4, 4, "cpu").tolist() == theirs.create_mask(joined[1], 1, 2, 4, 4, "cpu").tolist()
         )
     assert ours.create_mask(ours.noop_mask, 1, 1, 2, 2, "cpu").all()
+
+
+def blocks(lib, mask="causal", lengths=(10, 8), **options):
+    return lib.create_block_mask(MASKS[mask], 2, 3, *lengths, device="cpu", BLOCK_SIZE=(4, 2), **options)
+
+
+def told(mask):
+    return [e.tolist() if hasattr(e, "tolist") else e for e in mask.as_tuple()[:-1]]
+
+
+@pytest.mark.parametrize("mask", MASKS)
+@pytest.mark.parametrize("separate", [True, False])
+def test_lists_of_blocks_and_their_pictures(mask, separate):
+    mine, other = (blocks(lib, mask, separate_full_blocks=separate) for lib in (ours, theirs))
+    assert told(mine) == told(other)
+    assert str(mine) == str(other)
+    assert repr(mine).replace("tenfold", "torch") == repr(other)
+    for options in ({"grid_size": 2}, {"limit": 7}, {"grid_size": (2, 3), "limit": 1}):
+        assert mine.to_string(**options) == other.to_string(**options)
+
+
+def test_a_mask_of_lists():
+    mine, other = (blocks(lib) for lib in (ours, theirs))
+    made = [
+        lib.BlockMask(m.seq_lengths, m.kv_num_blocks, m.kv_indices, None, None, None, None, None, None, (4, 2))
+        for lib, m in ((ours, mine), (theirs, other))
+    ]
+    assert told(made[0]) == told(made[1])
+    assert made[0].to_dense().tolist() == made[1].to_dense().tolist()
+    assert made[0].sparsity() == made[1].sparsity()
+    lists = [(m.kv_num_blocks, m.kv_indices, m.full_kv_num_blocks, m.full_kv_indices) for m in (mine, other)]
+    for options in ({}, {"compute_q_blocks": False}, {"dq_kv_order": True}):
+        of = [lib.BlockMask.from_kv_blocks(*given, BLOCK_SIZE=(4, 2), **options) for lib, given in zip((ours, theirs), lists)]
+        assert told(of[0]) == told(of[1])
+        assert told(of[0].to("cpu")) == told(of[1].to("cpu"))
+
+
+@pytest.mark.parametrize("place", [0, -1, (slice(None), 1), (1, slice(0, 2)), (0, 0, slice(1, 3))], ids=str)
+def test_parts_of_a_mask(place):
+    mine, other = (blocks(lib)[place] for lib in (ours, theirs))
+    assert told(mine) == told(other)
+    for m, lib in ((mine, tenfold), (other, torch)):
+        with pytest.raises(RuntimeError, match="Cannot use mask_mod from a sliced BlockMask"):
+            m.mask_mod(*[lib.tensor(0)] * 4)
+
+
+def test_a_part_of_a_mask_takes_part_with_a_function_of_its_own():
+    (q, _), whole = pair(2, 1, 10, 4), blocks(ours, "by head", (10, 10))
+    part = whole[:, 1]
+    with pytest.raises(RuntimeError, match="sliced"):
+        ours.flex_attention(q, q, q, block_mask=part)
+    part.mask_mod = lambda b, h, i, j: MASKS["by head"](b, h + 1, i, j)
+    three = ours.flex_attention(*[q.expand(2, 3, 10, 4)] * 3, block_mask=whole)
+    np.testing.assert_array_equal(ours.flex_attention(q, q, q, block_mask=part).detach().numpy(), three[:, 1:2].detach().numpy())
+
+
+@pytest.mark.parametrize("lengths", [(5, 5), (4, 5), (5, 4), (7, 7), (3, 9)])
+def test_a_mask_of_other_lengths_is_refused(lengths):
+    (q, tq), size = pair(1, 1, 6, 4), (lambda lib: lib.create_block_mask(MASKS["causal"], 1, 1, *lengths, device="cpu"))
+    for lib, x in ((ours, q), (theirs, tq.detach())):
+        with pytest.raises((ValueError, AssertionError), match="block_mask"):
+            lib.flex_attention(x, x, x, block_mask=size(lib))
+
+
+def test_pairs_of_lists_belong_together():
+    m = blocks(ours)
+    with pytest.raises(AssertionError, match="full_kv_num_blocks and full_kv_indices"):
+        ours.BlockMask.from_kv_blocks(m.kv_num_blocks, m.kv_indices, m.full_kv_num_blocks)
+    with pytest.raises(RuntimeError, match="at least 2 dimensions"):
+        ours.BlockMask.from_kv_blocks(m.kv_num_blocks[0, 0, 0], m.kv_indices[0, 0, 0])
+    with pytest.raises(ValueError, match="dq_kv_order must be a bool"):
+        blocks(ours, dq_kv_order=m.kv_indices)

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import math
 import warnings
 from typing import Any
 
+import numpy as np
 import pytest
 
 import tenfold
@@ -74,3 +76,17 @@ def test_ranking_of_a_0d_tensor_of_another_dtype(dtype: str) -> None:
         return lib.margin_ranking_loss(lib.ones(2, 3), lib.tensor(2).to(getattr(lib, dtype)), lib.tensor([1, -1, 1]))
 
     same(loss)
+
+
+@pytest.mark.parametrize("shapes", [((3,), (3,), ()), ((2, 3), (3,), (1,)), ((), (), ()), ((3,), (2, 3), (3,)), ((0,), (0,), ())])
+@pytest.mark.parametrize("reduction", [0, 1, 2])
+def test_autocast_computes_ranking_losses_in_float32(shapes: tuple[tuple[int, ...], ...], reduction: int) -> None:
+    """Of tensors of different numbers of dimensions, too, which only this form takes."""
+    found = []
+    for m in (torch, tenfold):
+        given = [(m.arange(float(math.prod(s))) - i).reshape(s).to(m.bfloat16) for i, s in enumerate(shapes)]
+        with m.autocast("cpu"):
+            loss = m.margin_ranking_loss(*given, 0.5, reduction)
+        found.append((str(loss.dtype).split(".")[-1], tuple(loss.shape), loss.tolist()))
+    assert found[0][:2] == found[1][:2]
+    np.testing.assert_allclose(found[0][2], found[1][2], rtol=1e-6)

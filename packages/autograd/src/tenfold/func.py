@@ -17,11 +17,12 @@ from tenfold.autograd.func import (
     vjp,
     vmap,
 )
+from tenfold.autograd.rearranging import rearrange
 from tenfold.autograd.unwrapping import debug_unwrap, functionalize, replace_all_batch_norm_modules_
 
 __all__ = [
     "debug_unwrap", "functional_call", "functionalize", "grad", "grad_and_value", "hessian", "jacfwd", "jacrev", "jvp",
-    "linearize", "replace_all_batch_norm_modules_", "stack_module_state", "vjp", "vmap",
+    "linearize", "rearrange", "replace_all_batch_norm_modules_", "stack_module_state", "vjp", "vmap",
 ]  # fmt: skip
 
 

@@ -10,7 +10,7 @@ from typing import Any
 from tenfold._library.checks import CHECKS, OpCheckError, check
 from tenfold._library.custom_ops import DEFINED, CustomOpDef, Kernel, decorated, operator
 from tenfold._library.infer_schema import infer_schema
-from tenfold._library.schemas import parse
+from tenfold._library.schemas import FunctionSchema, parse
 from tenfold._ops import ops
 from tenfold.as_torch.stand_ins.absent import functions
 
@@ -18,10 +18,13 @@ _KEYS = {"CPU": "cpu", "CUDA": "cuda", "Meta": "meta"}  # PyTorch's names of dev
 
 
 def custom_op(
-    name: str, fn: Kernel | None = None, /, *, mutates_args: str | Iterable[str] = (), device_types: Any = None,
+    name: str, fn: Kernel | None = None, /, *, mutates_args: str | Iterable[str], device_types: Any = None,
     schema: str | None = None, tags: Any = None,
 ) -> Any:  # fmt: skip
     """Make a function an operator, `torch.ops.NAMESPACE.NAME`, with a gradient of its own if one is registered.
+
+    Raises: ValueError for a `schema` that changes other arguments than `mutates_args`, NotImplementedError for tensors that are
+    given by name alone.
 
     >>> import tenfold
     >>> from tenfold import Tensor
@@ -35,13 +38,28 @@ def custom_op(
 
     def make(function: Kernel) -> CustomOpDef:
         text = infer_schema(function, mutates_args=mutates_args, op_name=name) if schema is None else f"{name}{schema}"
-        made = CustomOpDef(name, None if device_types else function, mutates_args, parse(text))
+        declared = parse(text)
+        _check_declaration(declared, mutates_args if schema is not None else None)
+        made = CustomOpDef(name, None if device_types else function, mutates_args, declared)
         made._strict = True
         if device_types:
             made.register_kernel(device_types, function)
         return made
 
     return make if fn is None else make(fn)
+
+
+def _check_declaration(declared: FunctionSchema, mutates_args: str | Iterable[str] | None) -> None:
+    changed = {a.name for a in declared.arguments if a.mutated}
+    if mutates_args is not None and (isinstance(mutates_args, str) or changed != set(mutates_args)):
+        raise ValueError(
+            f"custom_op(): mutates_args={mutates_args!r} and the schema {declared} differ: by the schema the op mutates "
+            f"{changed or '{}'}"
+        )
+    if declared.by_name_alone:
+        raise NotImplementedError(
+            f"custom_op with kwarg-only Tensor args: {declared.by_name_alone} of {declared}; declare them before the '*'"
+        )
 
 
 def register_fake(op: Any, func: Kernel | None = None, /, *, lib: Any = None, **options: Any) -> Any:
@@ -186,9 +204,7 @@ def opcheck(
     return check(operator(op), args, kwargs or {}, test_utils, raise_exception)
 
 
-def triton_op(
-    name: str, fn: Kernel | None = None, /, *, mutates_args: str | Iterable[str] = (), schema: str | None = None
-) -> Any:
+def triton_op(name: str, fn: Kernel | None = None, /, *, mutates_args: str | Iterable[str], schema: str | None = None) -> Any:
     """Make a function that runs kernels of Triton's an operator; it serves tensors without numbers, too.
 
     Compilers see what lies inside, which is its difference from `custom_op`'s.

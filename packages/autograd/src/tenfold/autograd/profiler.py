@@ -40,12 +40,13 @@ class profile(_profile):  # noqa: N801 - PyTorch's name
         self, enabled: bool = True, *, use_cuda: bool = False, use_device: str | None = None, record_shapes: bool = False,
         with_flops: bool = False, profile_memory: bool = False, with_stack: bool = False, with_modules: bool = False,
         use_kineto: bool = False, use_cpu: bool = True, experimental_config: Any = None, acc_events: bool = False,
-        custom_trace_id_callback: Any = None,
+        custom_trace_id_callback: Any = None, post_processing_timeout_s: float | None = None, activity_filters: Any = None,
     ) -> None:  # fmt: skip
         on_device = use_cuda or use_device not in (None, "cpu")
         super().__init__(
             activities=[ProfilerActivity.CPU, *[ProfilerActivity.CUDA] * on_device],
             record_shapes=record_shapes, with_flops=with_flops, profile_memory=profile_memory, with_stack=with_stack,
+            acc_events=acc_events, custom_trace_id_callback=custom_trace_id_callback,
         )  # fmt: skip
         self.enabled = enabled
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from enum import IntEnum
 from typing import Any, NamedTuple
 
+from tenfold.autograd.nodes import LEAF, PLACE
 from tenfold.profiler.formats import format_time
 
 
@@ -72,6 +73,8 @@ class Event(Told):
     device_start_us: float = 0.0
     device_us: float | None = None
     self_device_memory_usage: int = 0
+    sequence_nr: int = -1  # of the node that the call made, or that the backward pass runs here
+    fwd_thread: int | None = None  # of a node in the backward pass, where the call was that made it
 
     @property
     def is_user_annotation(self) -> bool:
@@ -137,6 +140,14 @@ class Event(Told):
     @property
     def count(self) -> int:
         return 1
+
+
+def number_of(result: Any) -> int:
+    """The sequence number of the node that a result came from; -1 of a leaf and of what no node made."""
+    first = result[0] if isinstance(result, (tuple, list)) and result else result
+    node = getattr(first, "_node", None)
+    number = getattr(getattr(node, "parent", node), "_number", -1)  # a place among several results has its node's
+    return -1 if number in (LEAF, PLACE) else int(number)
 
 
 def in_order(roots: list[Event]) -> list[Event]:

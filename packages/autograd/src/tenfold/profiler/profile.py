@@ -13,12 +13,13 @@ from collections.abc import Callable, Iterable
 from typing import Any, Self
 
 from tenfold.autograd import engine
+from tenfold.autograd.nodes import LEAF, NUMBERS, PLACE
 from tenfold.dispatch.operators import Operator
 from tenfold.dispatch.runtime import Layer, call_inside
 from tenfold.profiler import exports
 from tenfold.profiler.averages import EventList, averages
 from tenfold.profiler.device_times import DeviceTimes
-from tenfold.profiler.events import Event, in_order
+from tenfold.profiler.events import Event, in_order, number_of
 from tenfold.profiler.flops import flops
 from tenfold.profiler.memory import Account
 from tenfold.profiler.schedule import ProfilerAction
@@ -94,6 +95,8 @@ class profile(Layer):  # noqa: N801 - PyTorch's name
         self._open: dict[int, list[Event]] = {}  # by thread
         self._count = 0
         self._task: Any = None
+        self._newest = next(NUMBERS)  # nodes made from now on have higher ones
+        self._threads: dict[int, int] = {}  # of the calls that made nodes, by sequence number
         self._origin = time.perf_counter()
         self.trace_id = self._name_trace()
         self.account = Account(self._now_us)
@@ -150,7 +153,10 @@ class profile(Layer):  # noqa: N801 - PyTorch's name
         event = self.begin(operator.name, args)
         begun = self.device_times.before(args, kwargs) if self.times_devices and not operator.view else None
         try:
+            newest = self._newest
             result = call_inside(self, operator, args, kwargs)
+            if (number := number_of(result)) > newest:
+                event.sequence_nr, self._newest, self._threads[number] = number, max(number, self._newest), event.thread
             if self.profile_memory:
                 self.account.made(event, result, engine.TASKS.current is not None)
             if self.with_flops:
@@ -173,6 +179,8 @@ class profile(Layer):  # noqa: N801 - PyTorch's name
             self._task = engine.TASKS.current
             self.account.backward_us.append(self._now_us())
         event = self.begin(f"autograd::engine::evaluate_function: {node.name()}", (), "backward")
+        if node._number not in (LEAF, PLACE):
+            event.sequence_nr, event.fwd_thread = node._number, self._threads.get(node._number)
         try:
             return run(node, g, wanted)
         finally:
@@ -260,8 +268,11 @@ class profile(Layer):  # noqa: N801 - PyTorch's name
 
     preset_metadata_json = add_metadata_json  # before it begins
 
-    def export_chrome_trace(self, path: str | os.PathLike[str]) -> None:
-        """Write the events in the Trace Event Format (chrome://tracing, Perfetto); compressed for a name that ends in .gz."""
+    def export_chrome_trace(self, path: str | os.PathLike[str], use_python_export: bool = False) -> None:
+        """Write the events in the Trace Event Format (chrome://tracing, Perfetto); compressed for a name that ends in .gz.
+
+        `use_python_export` chooses between PyTorch's two writers, of which there is one here.
+        """
         exports.chrome_trace(self.events(), path, self.account if self.profile_memory else None, self.metadata)
 
     def export_stacks(self, path: str | os.PathLike[str], metric: str = "self_cpu_time_total") -> None:

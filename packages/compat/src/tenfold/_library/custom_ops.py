@@ -9,6 +9,7 @@ from typing import Any
 
 import tenfold
 from tenfold import Tensor
+from tenfold._library.results import as_declared
 from tenfold._library.schemas import FunctionSchema
 from tenfold._ops import OpOverload, OpOverloadPacket, ops
 from tenfold.dispatch.runtime import STATE
@@ -119,6 +120,8 @@ class CustomOpDef:
         if self._strict and device == "meta" and "meta" not in self._kernels and self._schema and self._schema.returns_nothing():
             return None  # it only changes arguments, which have no numbers
         result = self._kernel(device)(*args, **kwargs)
+        if self._schema is not None:
+            result = as_declared(self._schema, result)
         if self._strict:
             self._refuse_aliases(given, result)
         if self._mutates_args:
@@ -131,8 +134,8 @@ class CustomOpDef:
         for r in tensors(result):
             if any(r is t for t in given) or (r.numel() and r.device.type == "cpu" and r.untyped_storage().data_ptr() in known):
                 raise RuntimeError(
-                    f"{self._qualname}: the output of this custom operator must not also be an input to it, or share memory with "
-                    f"one or with another output; return a clone of it, such as x.clone()"
+                    f"{self._qualname}: The output of this custom operator must not also be an input to it, and may not alias an "
+                    "input or another output; return a clone of it, such as x.clone()"
                 )
             if r.numel() and r.device.type == "cpu":
                 known.add(r.untyped_storage().data_ptr())
@@ -178,8 +181,14 @@ class CustomOpDef:
     def _flat_gradients(self, found: Any, nested: Sequence[Any]) -> Any:
         """What a gradient's function gave, an entry for each tensor; RuntimeError where it has not the arguments' form."""
         each = found if isinstance(found, tuple) else (found,)
+        while len(each) > len(nested) and each[-1] is None:
+            each = each[:-1]
+        if self._schema is not None and len(each) < len(nested):  # those that calls may leave out need no entry
+            left = list(zip(self._schema.arguments, nested, strict=False))[len(each) :]
+            if all(a.has_default_value() and not list(tensors(value)) for a, value in left):
+                each += (None,) * len(left)
         if len(each) == len(nested) and not any(isinstance(a, (list, tuple)) for a in nested):
-            return found
+            return each
         spread: list[Any] = []
         for grad, given in zip(each, nested, strict=False):
             if not isinstance(given, (list, tuple)):
@@ -238,7 +247,15 @@ class CustomOpDef:
         return fn
 
     def register_autograd(self, backward: Kernel, /, *, setup_context: Kernel | None = None) -> None:
-        """The gradient: `setup_context(ctx, inputs, output)` keeps what `backward(ctx, *grads)` needs."""
+        """The gradient: `setup_context(ctx, inputs, output)` keeps what `backward(ctx, *grads)` needs.
+
+        Raises: NotImplementedError for an operator that takes tensors by name alone.
+        """
+        if self._schema is not None and self._schema.by_name_alone:
+            raise NotImplementedError(
+                f"register_autograd with kwarg-only Tensor args: {self._schema.by_name_alone} of {self._schema}; declare them "
+                "before the '*'"
+            )
         self._backward, self._setup = backward, setup_context
 
     def register_vmap(self, func: Kernel | None = None) -> Any:

@@ -61,6 +61,9 @@ class FunctionSchema:
         full, _, self.overload_name = name.partition(".")
         self.name, self.arguments, self._returns = full, list(arguments), returns
         self.is_mutable = any(a.mutated for a in arguments)
+        plain = re.sub(r"(?<=\w)\([a-z0-9|!* ->]*\)", "", returns)  # without what the results share memory with
+        self.results = [part.split()[0] for part in _parts(plain[1:-1] if plain.startswith("(") else plain)]
+        self.by_name_alone = [a.name for a in arguments if a.kwarg_only and a.type.startswith("Tensor")]  # tensors
         self._positional = [a for a in arguments if not a.kwarg_only]
         self._by_name = {a.name: a for a in arguments}
 

@@ -270,6 +270,9 @@ def margin_ranking_loss(input1: Tensor, input2: Tensor, target: Tensor, margin: 
     named = _reduction("margin_ranking_loss", reduction)
     if input1.dim() == input2.dim() == target.dim():  # which only the function of the same name in F asks for
         return F.margin_ranking_loss(input1, input2, target, margin, reduction=named)
+    if input1.device.type in ("cpu", "cuda") and tf.is_autocast_enabled(input1.device.type):  # which does so with that function
+        narrow = (tf.float16, tf.bfloat16)
+        input1, input2, target = (x.float() if x.dtype in narrow else x for x in (input1, input2, target))
     return reduced((-target * (input1 - input2) + float(margin)).clamp_min(0), named)
 
 

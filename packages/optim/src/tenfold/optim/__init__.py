@@ -22,6 +22,7 @@ from tenfold.optim.rmsprop import RMSprop
 from tenfold.optim.rprop import Rprop
 from tenfold.optim.sgd import SGD
 from tenfold.optim.sparse_adam import SparseAdam
+from tenfold.optim.swapping import swap_in_optimizer_params_and_state
 
 __all__ = [
     "ASGD",
@@ -41,6 +42,7 @@ __all__ = [
     "Rprop",
     "SparseAdam",
     "lr_scheduler",
+    "swap_in_optimizer_params_and_state",
 ]
 
 

@@ -6,7 +6,20 @@ import contextlib
 import enum
 from collections.abc import Iterator, Sequence
 
-__all__ = ["SDPBackend", "sdpa_kernel"]
+from tenfold.nn.attention.flash_implementations import (
+    activate_flash_attention_impl,
+    current_flash_attention_impl,
+    list_flash_attention_impls,
+    register_flash_attention_impl,
+    restore_flash_attention_impl,
+)
+
+__all__ = [
+    "WARN_FOR_UNFUSED_KERNELS", "SDPBackend", "activate_flash_attention_impl", "current_flash_attention_impl",
+    "list_flash_attention_impls", "register_flash_attention_impl", "restore_flash_attention_impl", "sdpa_kernel",
+]  # fmt: skip
+
+WARN_FOR_UNFUSED_KERNELS = False  # a program may set it; there is one implementation for each device here, and nothing to tell
 
 
 class SDPBackend(enum.IntEnum):

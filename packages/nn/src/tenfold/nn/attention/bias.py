@@ -45,8 +45,10 @@ class CausalBias(Tensor):
 
     @classmethod
     def __torch_function__(cls, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
-        """Every operator takes the plain mask, on the device of the tensors beside it."""
+        """Every operator takes the plain mask, on the device of the tensors beside it; a second mask is refused beside it."""
         kwargs = kwargs or {}
+        if func is tenfold.nn.functional.scaled_dot_product_attention and (kwargs.get("is_causal") or True in args[5:6]):
+            raise ValueError("CausalBias should not be used with causal=True")
         devices = [x.device for x in (*args, *kwargs.values()) if isinstance(x, Tensor) and not isinstance(x, cls)]
 
         def plain(x: Any) -> Any:

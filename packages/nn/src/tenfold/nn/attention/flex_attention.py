@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypedDict
 
 import tenfold
 from tenfold import Tensor
 from tenfold.nn.attention.block_mask import (
     _DEFAULT_SPARSE_BLOCK_SIZE,
     BlockMask,
+    _sliced_mask_mod_error,
     and_masks,
     create_block_mask,
     create_mask,
@@ -20,13 +21,36 @@ from tenfold.nn.attention.block_mask import (
 )
 
 __all__ = [
-    "_DEFAULT_SPARSE_BLOCK_SIZE", "AuxOutput", "AuxRequest", "BlockMask", "and_masks", "create_block_mask", "create_mask",
-    "flex_attention", "noop_mask", "or_masks",
+    "_DEFAULT_SPARSE_BLOCK_SIZE", "AuxOutput", "AuxRequest", "BlockMask", "FlexKernelOptions", "and_masks", "create_block_mask",
+    "create_mask", "flex_attention", "noop_mask", "or_masks",
 ]  # fmt: skip
 
 # PyTorch's names for annotations.
 _score_mod_signature = Callable[[Tensor, Tensor, Tensor, Tensor, Tensor], Tensor]
 _mask_mod_signature = Callable[[Tensor, Tensor, Tensor, Tensor], Tensor]
+
+
+class FlexKernelOptions(TypedDict, total=False):
+    """What `kernel_options` may say of PyTorch's Triton kernel: sizes of its blocks and the like. Results do not depend on it."""
+
+    num_warps: int
+    num_stages: int
+    BLOCK_M: int
+    BLOCK_N: int
+    BLOCK_M1: int
+    BLOCK_N1: int
+    BLOCK_M2: int
+    BLOCK_N2: int
+    PRESCALE_QK: bool
+    ROWS_GUARANTEED_SAFE: bool
+    BLOCKS_ARE_CONTIGUOUS: bool
+    WRITE_DQ: bool
+    FORCE_USE_FLEX_ATTENTION: bool
+    USE_TMA: bool
+    kpack: int
+    matrix_instr_nonkdim: int
+    waves_per_eu: int
+    BACKEND: str
 
 
 class AuxRequest(NamedTuple):
@@ -63,7 +87,8 @@ def flex_attention(
 
     Shape: (B, H, L, E), (B, H, S, E), (B, H, S, V) -> (B, H, L, V); with `enable_gqa`, H may be a multiple of the keys' H.
 
-    Raises: ValueError for tensors that are not of four dimensions or whose heads do not fit.
+    Raises: ValueError for tensors that are not of four dimensions or whose heads do not fit, and for a mask of other lengths;
+    RuntimeError for a part of a mask that was given no `mask_mod` of its own.
 
     Source: Dong et al., Flex Attention, arXiv:2412.05496.
 
@@ -78,6 +103,7 @@ def flex_attention(
     if score_mod is not None:
         scores = over_places(score_mod, scores.shape, query.device, scores)
     if block_mask is not None:
+        _check_lengths(query, key, block_mask)
         keep = over_places(block_mask.mask_mod, scores.shape, query.device)
         scores = scores.masked_fill(~keep, -math.inf)
     lse = scores.logsumexp(-1)
@@ -86,6 +112,17 @@ def flex_attention(
     if return_aux is not None:
         return result, AuxOutput(lse if return_aux.lse else None, scores.amax(-1) if return_aux.max_scores else None)
     return (result, lse) if return_lse else result
+
+
+def _check_lengths(query: Tensor, key: Tensor, block_mask: BlockMask) -> None:
+    if block_mask.mask_mod is _sliced_mask_mod_error:
+        raise RuntimeError("Cannot use mask_mod from a sliced BlockMask: set a mask_mod that counts from the part's beginning")
+    given, made_for = (query.shape[-2], key.shape[-2]), block_mask.shape[-2:]
+    if given != made_for:
+        raise ValueError(
+            f"block_mask was created for block_mask.shape={block_mask.shape} but got q_len={given[0]} and kv_len={given[1]}: "
+            "make one of these lengths by create_block_mask"
+        )
 
 
 def _checked(query: Tensor, key: Tensor, value: Tensor, enable_gqa: bool) -> tuple[Tensor, Tensor]:

@@ -10,6 +10,7 @@ from tenfold.dispatch.operators import composite
 from tenfold.dispatch.runtime import STATE
 from tenfold.dispatch.shape_rules import broadcast_shapes
 from tenfold.nn.arguments import widened
+from tenfold.nn.attention import SDPBackend, _cur_sdpa_kernel_backends
 from tenfold.nn.philox import kept
 from tenfold.tensor.tensor import Tensor, wrap
 
@@ -270,13 +271,21 @@ def _check(query: Tensor, key: Tensor, value: Tensor, attn_mask: Any, is_causal:
         )
     if attn_mask is None:
         return
-    if is_causal and (query.dim() != 4 or dropout_p):
+    if is_causal and (dropout_p or not _takes_two_masks(query, key, value, attn_mask)):
         raise RuntimeError("scaled_dot_product_attention: Explicit attn_mask should not be set when is_causal=True")
     if attn_mask.dtype not in (tf.bool, tf.float32, query.dtype):
         raise RuntimeError(
             f"scaled_dot_product_attention: Expected attn_mask dtype to be bool or float or to match query dtype, but got "
             f"attn_mask.dtype: {attn_mask.dtype.name} and query.dtype: {query.dtype.name} instead."
         )
+
+
+def _takes_two_masks(query: Tensor, key: Tensor, value: Tensor, mask: Tensor) -> bool:
+    """Whether PyTorch's flash attention takes these on a CPU, which alone knows a mask beside `is_causal`."""
+    if query.dim() != 4 or mask.dim() not in (2, 4) or query.shape[-1] != value.shape[-1] or mask.requires_grad:
+        return False
+    rows_lie_in_one_piece = all(x.shape[-1] < 2 or x.stride(-1) == 1 for x in (query, key, value))
+    return rows_lie_in_one_piece and SDPBackend.FLASH_ATTENTION in _cur_sdpa_kernel_backends()
 
 
 def _causal(mask: Tensor, T: int, S: int) -> Tensor:

@@ -132,12 +132,12 @@ class CyclicLR(LRScheduler):
         cycle = floor(1 + self.last_epoch / self.total_size)
         x = 1.0 + self.last_epoch / self.total_size - cycle
         height = x / self.step_ratio if x <= self.step_ratio else (x - 1) / (self.step_ratio - 1)
-        height *= self.scale_fn(cycle if self.scale_mode == "cycle" else self.last_epoch)
+        scale = self.scale_fn(cycle if self.scale_mode == "cycle" else self.last_epoch)
         if self.cycle_momentum:
             ranges = zip(self.base_momentums, self.max_momentums, self.optimizer.param_groups, strict=True)
             for low, high, group in ranges:
-                _set_momentum(group, high - (high - low) * height, self.use_beta1)
-        return [low + (high - low) * height for low, high in zip(self.base_lrs, self.max_lrs, strict=True)]
+                _set_momentum(group, high - (high - low) * height * scale, self.use_beta1)
+        return [low + (high - low) * height * scale for low, high in zip(self.base_lrs, self.max_lrs, strict=True)]
 
     def state_dict(self) -> dict[str, Any]:
         """Return every attribute but the optimizer; of `scale_fn`, the attributes of a callable object."""

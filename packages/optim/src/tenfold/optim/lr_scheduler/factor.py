@@ -189,8 +189,9 @@ class LinearLR(LRScheduler):
             return [lr * self.start_factor for lr in self._present()]
         if self._is_initial or self.last_epoch > self.total_iters:
             return self._present()
-        ratio = self._factor(self.last_epoch) / self._factor(self.last_epoch - 1)
-        return [lr * ratio for lr in self._present()]
+        rise = self.end_factor - self.start_factor
+        last = self.total_iters * self.start_factor + (self.last_epoch - 1) * rise  # the last factor, times total_iters
+        return [lr * (1.0 + rise / last) for lr in self._present()]
 
     def _get_closed_form_lr(self) -> list[Rate]:
         return [base * self._factor(self.last_epoch) for base in self.base_lrs]

@@ -69,10 +69,10 @@ class ReduceLROnPlateau(LRScheduler):
         self.eps = eps
         self.last_epoch = 0
         self._last_lr = self._present()
+        self.mode_worse = inf if mode == "min" else -inf
         self.mode = mode
         self.threshold = threshold
         self.threshold_mode = threshold_mode
-        self.mode_worse = inf if mode == "min" else -inf
         self._reset()
 
     def _reset(self) -> None:

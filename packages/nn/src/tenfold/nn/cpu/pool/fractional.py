@@ -21,8 +21,8 @@ Array = np.ndarray[Any, Any]
 def _starts(samples: Array, size: int, out: int, kernel_size: int) -> Array:
     """The first element of each window along a dimension, (P, out); the last window ends at the border."""
     last = size - kernel_size
-    if out == 1:
-        return np.full((len(samples), 1), last, np.int64)
+    if out <= 1:
+        return np.full((len(samples), out), last, np.int64)
     alpha, u = last / (out - 1), samples.astype(np.float64)[:, None]
     starts = np.floor((np.arange(out) + u) * alpha) - np.floor(u * alpha)
     starts[:, -1] = last

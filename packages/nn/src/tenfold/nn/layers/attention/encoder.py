@@ -54,14 +54,21 @@ class TransformerEncoderLayer(Module):
         self.dropout2 = Dropout(dropout)
         self.activation = chosen_activation(activation)
 
-    def _activation_code(self) -> int:
-        """1 for ReLU, 2 for GELU by the error function, 0 for others."""
+    @property
+    def activation_relu_or_gelu(self) -> int:
+        """1 for ReLU, 2 for GELU by the error function, 0 for others; a program that sets it to 0 leaves the fast path."""
+        if "_activation_code" in vars(self):
+            return int(vars(self)["_activation_code"])
         fast = {"relu": 1, "ReLU": 1, "gelu": 2, "GELU": 2}
         name = getattr(self.activation, "__name__", type(self.activation).__name__)
         return 0 if getattr(self.activation, "approximate", "none") != "none" else fast.get(name, 0)
 
+    @activation_relu_or_gelu.setter
+    def activation_relu_or_gelu(self, code: int) -> None:
+        vars(self)["_activation_code"] = code
+
     def _torch_state(self) -> dict[str, Any]:
-        return {"activation_relu_or_gelu": self._activation_code()}
+        return {"activation_relu_or_gelu": self.activation_relu_or_gelu}
 
     def forward(
         self,
@@ -82,7 +89,7 @@ class TransformerEncoderLayer(Module):
     def _is_fast(self, src: Tensor, mask: Tensor | None, padding: Tensor | None) -> bool:
         """Whether the layer's own operator computes it: for inference, batch first, with the sublayers that it was made with."""
         attention = self.self_attn
-        if self._activation_code() == 0 or self.norm1.eps != self.norm2.eps or self.linear1.bias is None:
+        if self.activation_relu_or_gelu == 0 or self.norm1.eps != self.norm2.eps or self.linear1.bias is None:
             return False
         if attention._why_not_fast(src, src, src, padding, mask) is not None:
             return False
@@ -91,7 +98,7 @@ class TransformerEncoderLayer(Module):
         return not fast_path.learns(self.parameters())
 
     def _fast(self, src: Tensor, mask: Tensor | None, padding: Tensor | None) -> Tensor:
-        attention, gelu = self.self_attn, self._activation_code() == 2
+        attention, gelu = self.self_attn, self.activation_relu_or_gelu == 2
         merged, kind = fast_path.merged_masks(mask, padding, src, attention.num_heads)
         return fast_path.PUBLIC._transformer_encoder_layer_fwd(  # type: ignore[no-any-return]
             src, attention.embed_dim, attention.num_heads, attention.in_proj_weight, attention.in_proj_bias,
@@ -177,7 +184,7 @@ def _why_not_packed(layer: Any) -> str | None:
         ".self_attn.batch_first was not True(use batch_first for better inference performance)": not attention.batch_first,
         ".self_attn was passed bias=False": attention.in_proj_bias is None,
         ".self_attn._qkv_same_embed_dim was not True": not attention._qkv_same_embed_dim,
-        ".activation_relu_or_gelu was not True": not layer._activation_code(),
+        ".activation_relu_or_gelu was not True": not layer.activation_relu_or_gelu,
         ".norm1.eps was not equal to encoder_layer.norm2.eps": layer.norm1.eps != layer.norm2.eps,
         ".self_attn.num_heads is odd": attention.num_heads % 2 == 1,
     }
