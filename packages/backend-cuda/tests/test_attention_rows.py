@@ -83,6 +83,27 @@ def test_infinities_nan_and_queries_that_see_nothing_in_rows_that_lie_otherwise(
     np.testing.assert_allclose(got.cpu().numpy(), expected.numpy(), rtol=1e-5, atol=1e-5, equal_nan=True)
 
 
+@pytest.mark.parametrize("masked", [False, True])
+def test_queries_of_one_head_of_keys_are_not_copied(masked, monkeypatch):
+    q = lying(SIZES, (0, 2, 1)).requires_grad_()
+    k, v = (lying((2, 1, 33, 8), (0, 1, 2), n).requires_grad_() for n in (1, 2))
+    mask = drawn((2, 1, 40, 33), seed=5) > -0.5 if masked else None
+    copied = []
+    monkeypatch.setattr(heads, "contiguous", lambda x: copied.append(x.shape) or x.copy())
+    out = F.scaled_dot_product_attention(q, k.expand(2, 3, 33, 8), v.expand(2, 3, 33, 8), None if mask is None else mask.cuda())
+    assert not copied
+    assert order_of(out) == [0, 2, 1, 3]
+    g = lying(SIZES, (0, 2, 1), 3)
+    grads = tenfold.autograd.grad(out, [q, k, v], g)
+    assert order_of(grads[0]) == [0, 2, 1, 3]
+
+    def call(q, k, v):
+        return F.scaled_dot_product_attention(q, k.expand(2, 3, 33, 8), v.expand(2, 3, 33, 8), mask)
+
+    for a, b in zip((out, *grads), expected_of(call, (q, k, v), g), strict=True):
+        np.testing.assert_allclose(a.detach().cpu().numpy(), b.numpy(), rtol=1e-4, atol=1e-5)
+
+
 def test_rows_of_sizes_of_one_lie_in_their_own_order():
     assert heads.rows_of(np.zeros((1, 3, 5, 8)), 3).order == (0, 1, 2)
     assert heads.rows_of(np.zeros((5, 3, 1, 8)).transpose(2, 1, 0, 3), 3) == heads.Rows((1, 3, 5), (0, 2, 1))

@@ -301,3 +301,23 @@ def test_gradients_of_elements_at_places(dtype):
         same(lambda x, i, j, call=call: slopes(call, x, i, j), x, i, j)
     same(lambda x, along: slopes(lambda x, along: x.gather(1, along), x, along), x, along)
     same(lambda x, thin: slopes(lambda x, thin: x.gather(-3, thin), x, thin), x, thin)
+
+
+@pytest.mark.parametrize("dtype", [tenfold.float32, tenfold.int16, tenfold.bool], ids=str)
+def test_what_is_no_index_and_no_reduction_is_refused(dtype):
+    x, k, src = tenfold.zeros(3, 4).cuda(), tenfold.zeros(1, 4, dtype=dtype).cuda(), tenfold.ones(1, 4).cuda()
+    for call in (
+        lambda: x.gather(0, k), lambda: x.scatter(0, k, src), lambda: x.scatter_(0, k, 1.0), lambda: x.scatter_add(0, k, src),
+        lambda: x.scatter_reduce(0, k, src, "amax"), lambda: x.scatter_reduce(0, k, src, "prod"),
+    ):  # fmt: skip
+        with pytest.raises(RuntimeError, match="Expected dtype int32/int64 for index"):
+            call()
+    with pytest.raises(RuntimeError, match="must be either sum, prod, mean, amax or amin, got least"):
+        x.scatter_reduce(0, k.long(), src, "least")
+
+
+def test_places_of_what_is_not_0_lie_dimension_by_dimension():
+    x = (drawn((5, 70), tenfold.float32) > 3).cuda()
+    assert x.nonzero().stride() == x.cpu().nonzero().stride()
+    assert [i.stride() for i in tenfold.where(x)] == [i.stride() for i in tenfold.where(x.cpu())]
+    assert x.nonzero().cpu().equal(x.cpu().nonzero())

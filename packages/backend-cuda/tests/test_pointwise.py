@@ -327,3 +327,17 @@ def test_what_is_repeated_lies_as_the_array_that_it_is_repeated_for(last):
                 assert got.cpu().equal(expected)
     assert y.cpu(memory_format=tenfold.contiguous_format).is_contiguous()
     assert x.cpu(memory_format=tenfold.contiguous_format).is_contiguous()
+
+
+@pytest.mark.parametrize("dtype", [tenfold.float32, tenfold.float16, tenfold.int64], ids=str)
+def test_repeated_dimensions_say_nothing_of_how_a_result_lies(dtype):
+    x = tenfold.arange(24).reshape(2, 3, 4).to(dtype)
+    for made in (
+        lambda t: t[:1].expand(2, 3, 4), lambda t: t[:, :, :1].expand(2, 3, 4), lambda t: t[0, 0, 0].expand(2, 3, 4),
+        lambda t: t.transpose(0, 2)[:, :1].expand(4, 3, 2),
+    ):  # fmt: skip
+        a, b = made(x), made(x.cuda())
+        for call in (lambda t: t.abs(), lambda t: t + t, lambda t: t * 2, lambda t: t > 3, lambda t: t.to(tenfold.float64)):
+            assert call(b).stride() == call(a).stride()
+            assert call(b).cpu().equal(call(a))
+    assert (x.cuda().as_strided((3, 4), (1, 1)) * 2).stride() == (1, 3)  # of equal steps the longer dimension lies outside

@@ -173,6 +173,15 @@ def test_of_spreads_without_freedom():
         alike(gradients(tenfold, call, [x.cuda()], (True,)), gradients(tenfold, call, [x], (True,)), name)
 
 
+@pytest.mark.filterwarnings("ignore:.*degrees of freedom is <= 0")
+@pytest.mark.parametrize("dim", [0, -1, None])
+def test_of_spreads_of_a_tensor_without_dimensions(dim):
+    x = tenfold.tensor(2.0)
+    for name, correction in (("var", 0), ("std", 0), ("var", 1)):
+        call = lambda t, name=name, correction=correction: getattr(t, name)(dim=dim, correction=correction)  # noqa: E731
+        alike(gradients(tenfold, call, [x.cuda()], (True,)), gradients(tenfold, call, [x], (True,)), name)
+
+
 def test_a_gradient_of_a_reduction_lies_as_the_input_does():
     x = tenfold.rand(2, 3, 4, 5, device="cuda").contiguous(memory_format=tenfold.channels_last).requires_grad_()
     x.var((2, 3)).sum().backward()

@@ -138,7 +138,7 @@ def _check_bounds(name: str, input: Any, dim: int, index: Any) -> None:
 def nonzero(input: Any) -> Any:
     if not input.ndim:
         return xp.zeros((int(bool(input)), 0), np.int64)
-    return cast(xp.stack(xp.nonzero(wide(input)), 1), np.int64)
+    return cast(xp.stack(xp.nonzero(wide(input))).T, np.int64)  # dimension by dimension, as PyTorch has them
 
 
 @kernel(op.repeat_places, device="cuda")

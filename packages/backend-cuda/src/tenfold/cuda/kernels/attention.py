@@ -85,7 +85,7 @@ def _call(
     if not _served(query, key, value, mask):
         return None
     shaped, (query, key, value, group) = query, groups_of(query, key, value)
-    found = (query, (0, 0, 0, 0)) if mask is None else _mask(mask, shaped, key.shape[-2], group > 1)
+    found = (query, (0, 0, 0, 0)) if mask is None else _mask(mask, shaped, key.shape[-2], query.ndim < shaped.ndim)
     if found is None:
         return None
     q, k, v = map(heads_of, (query, key, value))

@@ -14,7 +14,7 @@ from tenfold.cuda import runtime
 from tenfold.cuda.attaching import where_its_arrays_are
 from tenfold.cuda.kernels.formulas import FORMULAS
 from tenfold.cuda.kernels.generation import APART, BLOCK, HALVES, TRITON_TYPES, Generated
-from tenfold.cuda.kernels.geometry import broadcast, common_order, dense_order, merged, reading, tiled
+from tenfold.cuda.kernels.geometry import broadcast, common_order, dense_order, merged, reading, repeats, tiled
 from tenfold.cuda.kernels.swift import swiftly
 from tenfold.types.dtypes import BY_NAME, FROM_NUMPY
 from tenfold.types.numeric_limits import finfo
@@ -117,13 +117,13 @@ def allocate(shape: tuple[int, ...], dtype: Any, leader: Any) -> Any:
 
 
 def _order(shape: tuple[int, ...], leader: Any, arrays: Sequence[Any] = ()) -> tuple[int, ...] | None:
-    """The dimensions in the order in which they lie, of a leader that is repeated in that of all arrays; None: row-major."""
-    if leader.shape != shape and not all(x.flags.c_contiguous for x in arrays):
-        found = common_order(shape, [(x.shape, x.strides, x.dtype.itemsize) for x in arrays])
-        return None if found == tuple(range(len(shape))) else found
-    if leader.shape != shape or leader.flags.c_contiguous:
+    """The dimensions in the order in which they lie: the leader's, and all arrays' where it is repeated; None: row-major."""
+    if leader.shape == shape and (leader.flags.c_contiguous or not repeats(shape, leader.strides)):
+        return None if leader.flags.c_contiguous else dense_order(shape, leader.strides)
+    if arrays and all(x.flags.c_contiguous for x in arrays):
         return None
-    return dense_order(shape, leader.strides)
+    found = common_order(shape, [(x.shape, x.strides, x.dtype.itemsize) for x in arrays or (leader,)])
+    return None if found == tuple(range(len(shape))) else found
 
 
 def _strides(shape: tuple[int, ...], order: tuple[int, ...] | None, itemsize: int) -> tuple[int, ...]:

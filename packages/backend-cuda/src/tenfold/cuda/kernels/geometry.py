@@ -6,6 +6,8 @@ from collections.abc import Sequence
 from functools import lru_cache
 from math import prod
 
+from tenfold.types.memory_format import propagated_order
+
 Strides = tuple[int, ...]
 TILED = (16, 64)  # indices along each side of a tile, at least and at most
 
@@ -35,37 +37,25 @@ def dense_order(shape: tuple[int, ...], strides: Strides) -> tuple[int, ...]:
     return tuple(sorted(range(len(shape)), key=lambda d: (-abs(strides[d]) if shape[d] > 1 else 0, d)))
 
 
-def common_order(shape: tuple[int, ...], arrays: Sequence[tuple[tuple[int, ...], Strides, int]]) -> tuple[int, ...]:
-    """The order of a result of arrays that are repeated to its shape: the first with a step along both of two says.
+def repeats(shape: tuple[int, ...], strides: Strides) -> bool:
+    """Whether the strides alone do not say how the dimensions lie: some are repeated, or are equal.
 
-    As in PyTorch, a dimension sinks past others by insertion, and of equal steps the longer dimension lies outside.
+    >>> repeats((2, 3), (0, 8)), repeats((2, 3), (24, 8)), repeats((2, 1), (8, 8))
+    (True, False, False)
+    """
+    steps = [s for n, s in zip(shape, strides) if n > 1]
+    return 0 in steps or len(set(steps)) < len(steps)
+
+
+def common_order(shape: tuple[int, ...], arrays: Sequence[tuple[tuple[int, ...], Strides, int]]) -> tuple[int, ...]:
+    """The order of a result of arrays of which some are repeated along dimensions: the first with a step along both of two says.
+
+    An array is (shape, strides in bytes, item size).
 
     >>> common_order((2, 3), [((3,), (8,), 8), ((2, 3), (8, 16), 8)])
     (1, 0)
     """
-    strides = [_spread(shape, *array) for array in arrays]
-
-    def inside(a: int, b: int) -> int:
-        """-1: a lies inside b, 1: the other way round, 0: nothing says so."""
-        for own in strides:
-            if own[a] and own[b]:
-                if own[a] != own[b]:
-                    return -1 if own[a] < own[b] else 1
-                if shape[a] > shape[b]:
-                    return 1
-        return 0
-
-    inner = list(reversed(range(len(shape))))
-    for last in range(1, len(inner)):
-        place = last
-        for before in reversed(range(last)):
-            said = inside(inner[before], inner[place])
-            if said < 0:
-                break
-            if said > 0:
-                inner[before], inner[place] = inner[place], inner[before]
-                place = before
-    return tuple(reversed(inner))
+    return propagated_order(shape, [_spread(shape, *array) for array in arrays])
 
 
 @lru_cache(maxsize=4096)

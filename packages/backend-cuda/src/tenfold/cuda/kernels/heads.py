@@ -42,6 +42,8 @@ def groups_of(query: Any, key: Any, value: Any) -> tuple[Any, Any, Any, int]:
     lead = query.shape[:-2]
     if len(lead) < 2 or lead[-1] == 1 or key.strides[-3] or value.strides[-3]:
         return query, key, value, 1
+    if len(lead) == 2:  # one head of keys for all: the query stays as it is
+        return query, key[:, :1], value[:, :1], lead[-1]
     outer, inner = query.strides[-4:-2]
     together = query if outer == inner * lead[-1] else contiguous(query)
     heads = (*lead[:-2], lead[-2] * lead[-1], *query.shape[-2:])

@@ -65,6 +65,8 @@ def spread(shape: Sequence[int], array: Any) -> Steps:
 def along(index: Any, dim: int, own: Steps) -> Places:
     """The places (i, index[i, j], j) that gather and scatter mean in an array of the shape `own`; arrays are not 0-d."""
     dim %= len(own)
+    if index.dtype not in INTEGERS:
+        raise TypeError("the index is of no integers")
     if index.ndim != len(own) or any(m > n for d, (m, n) in enumerate(zip(index.shape, own)) if d != dim):
         raise ValueError("the index is larger than the indexed array")
     walked = tuple(None if d == dim else d for d in range(len(own)))

@@ -82,10 +82,12 @@ def _of_spread(with_result: bool) -> Callable[..., Any]:
     def gradients(
         g: Any, parameters: Any, wanted: Any, input: Any, dim: Any, unbiased: Any, keepdim: bool, correction: Any, out: Any = None
     ) -> Any:
+        if not input.dim():
+            return None
         dim, correction = spread_arguments(dim, unbiased, correction)
         dims, gone = _dims(input, dim, keepdim)
         freedom = prod(input.shape[d] for d in dims) - correction
-        if freedom <= 0 or not input.dim():
+        if freedom <= 0:
             return None
         return _run_spread(g, input, dims, gone, 2.0 / freedom, *((out,) if with_result else ()))
 

@@ -19,6 +19,7 @@ from tenfold.cuda.kernels.handwritten import Handwritten, contiguous, start
 from tenfold.cuda.kernels.host import through_host
 from tenfold.cuda.kernels.sums import I64, row, target
 from tenfold.dispatch.operators import op
+from tenfold.ops.indexing.along import REDUCTIONS
 from tenfold.settings.determinism import are_deterministic_algorithms_enabled
 
 _on_host = through_host("scatter_reduce")
@@ -73,7 +74,7 @@ def scatter_add(input: Any, dim: int, index: Any, src: Any, out: Any = None) -> 
 def scatter_reduce(input: Any, dim: int, index: Any, src: Any, reduce: str, include_self: bool) -> Any:
     if not index.size:
         return clone_contiguous(input)
-    if input.dtype.kind == "c" and reduce in ("amax", "amin"):
+    if reduce not in REDUCTIONS or (input.dtype.kind == "c" and reduce in ("amax", "amin")):
         raise NotImplementedError(reduce)
     if input.dtype.name == "uint64" and reduce in ("amax", "amin"):
         return _flipped(scatter_reduce(_flipped(input, I64), dim, index, _flipped(src, I64), reduce, include_self), input.dtype)
