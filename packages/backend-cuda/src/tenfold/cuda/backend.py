@@ -27,6 +27,15 @@ def _interface(tensor: Any) -> Any:
 Tensor.__cuda_array_interface__ = property(_interface)  # type: ignore[attr-defined]
 
 
+def _fill(result: Any, word: bytes, index: int) -> None:
+    from tenfold.cuda.ranges import repeat  # with the first number, as it needs kernels
+
+    repeat(result, word, index)
+
+
+runtime.FILLS[:] = [_fill]
+
+
 class CudaBackend(Backend):
     """Tensors as `cupy.ndarray`s (as NumPy arrays in the interpreter)."""
 

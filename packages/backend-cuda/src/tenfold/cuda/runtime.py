@@ -20,6 +20,8 @@ from tenfold.cuda.recordings import RECORDINGS, Go, Origin, Step, spoil, started
 from tenfold.dispatch.devices import MissingDevice
 from tenfold.types.memory_format import preserve_format
 
+# What fills memory with a number's bytes (backend.py), by a kernel, whose module needs this one.
+FILLS: list[Callable[[Any, bytes, int], None]] = []
 # What looks for memory that can be given back (lifetimes.py), while there is some to look for.
 BEFORE_ALLOCATION: list[Callable[[], None]] = []
 
@@ -190,9 +192,7 @@ class CupyRuntime:
             with self.module.cuda.Device(index):
                 self.repeat(result, word, index)
         elif any(word):
-            from tenfold.cuda.ranges import repeat  # whose kernels need this module
-
-            repeat(result, word, index)
+            FILLS[0](result, word, index)
         else:
             if RECORDINGS:
                 started(Zeroed(self.module, result, index))
