@@ -64,5 +64,7 @@ def test_which_calls_are_served():
     for kind in ("cosine", "distance"):
         out, lengths = fused_row_pairs(x, x, kind, 1e-8, 2.0)
         assert len(fused_row_pairs_grad(out, x, x, out, lengths, kind, 1e-8, 2.0)) == 2
+        out, lengths = fused_row_pairs(x[0], x[0], kind, 1e-8, 2.0)  # of one row alone
+        assert (out.shape, fused_row_pairs_grad(out, x[0], x[0], out, lengths, kind, 1e-8, 2.0)[0].shape) == ((), (4,))
     assert fused_row_pairs(x, x, "distance", 1e-8, 1.0) is NotImplemented
     assert fused_row_pairs(x.astype(float), x.astype(float), "cosine", 1e-8, 2.0) is NotImplemented

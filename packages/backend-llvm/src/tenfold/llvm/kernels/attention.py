@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from math import prod, sqrt
+from math import inf, prod, sqrt
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -105,6 +105,9 @@ class _Call:
         return *steps, self.lead[-1] if self.lead else 1, self.queries, self.keys, self.factor
 
 
+Laid = tuple[tuple[int, ...], tuple[int, ...] | None]  # sizes in the order of memory, and the way back from it
+
+
 class Plan(NamedTuple):
     """What a call with arrays of these sizes and distances needs beside their addresses."""
 
@@ -117,7 +120,7 @@ class Plan(NamedTuple):
     results: tuple[tuple[int, ...], ...]
     stored: Stored
     allocate: tuple[Any, ...]  # what makes each result of four dimensions
-    turned: tuple[bool, ...]  # whether a row's heads lie beside one another in it
+    laid: tuple[Laid, ...]  # how each lies
 
 
 _PLANS: dict[Any, Plan] = {}
@@ -173,14 +176,14 @@ def fused_attention(query: Array, key: Array, value: Array, attn_mask: Array | N
     q, k, v = (call.heads(x) for x in (query, key, value))
     masks = [] if attn_mask is None else [call.mask(attn_mask)]
     shapes = (*query.shape[:-1], call.widths[1]), query.shape[:-1]
-    out, sums = _laid(shapes[0], stored, query), np.empty(shapes[1], stored.dtype)
+    out, sums = _beside(shapes[0], stored, query), np.empty(shapes[1], stored.dtype)
     items, grain = prod(call.lead) * -(-call.queries // QUERIES), _grain(call, min(QUERIES, call.queries))
     arrays = [q, k, v, call.heads(out), *masks]
     kind, numbers = (call.kind(attn_mask),), call.numbers(*arrays)
     if not FORWARD.run(kind, items, grain, sums, *arrays, *numbers):
         return NotImplemented
-    turned = (_is_turned(query),)
-    plan = Plan(FORWARD, kind, FORWARD.known(kind), items, grain, numbers, shapes, stored, _allocators(shapes, stored), turned)
+    laid = (_laid(shapes[0], query),)
+    plan = Plan(FORWARD, kind, FORWARD.known(kind), items, grain, numbers, shapes, stored, _allocators(shapes, stored), laid)
     _keep(name, [query, key, value, out], arrays, plan, attn_mask)
     return out, sums
 
@@ -194,7 +197,7 @@ def _by_unit(query: Any, key: Any, value: Any, attn_mask: Any, is_causal: bool, 
     if unit is None or not call.fine:
         return NotImplemented
     masks = [] if attn_mask is None else [call.mask(attn_mask if attn_mask.dtype == np.bool_ else converted(attn_mask, FLOAT32))]
-    out, sums = _laid((*query.shape[:-1], call.widths[1]), BFLOAT16, query), np.empty(query.shape[:-1], FLOAT32.dtype)
+    out, sums = _beside((*query.shape[:-1], call.widths[1]), BFLOAT16, query), np.empty(query.shape[:-1], FLOAT32.dtype)
     items, grain = prod(call.lead) * -(-call.queries // UNIT_QUERIES), _grain(call, min(UNIT_QUERIES, call.queries))
     arrays = [*(call.heads(x) for x in given), call.heads(out), *masks]
     done = BY_UNIT.run((unit, call.kind(attn_mask)), items, grain, sums, *arrays, *call.numbers(*arrays))
@@ -233,14 +236,14 @@ def fused_attention_grad(
     stored: Stored = call.stored  # type: ignore[assignment]
     masks = [] if attn_mask is None else [call.mask(attn_mask)]
     shapes = query.shape, key.shape, value.shape
-    results = tuple([_laid(x.shape, stored, x) for x in inputs[:3]])
+    results = tuple([_beside(x.shape, stored, x) for x in inputs[:3]])
     arrays = [*(call.heads(x) for x in (*inputs, *results)), *masks]
     kind, items, grain, numbers = (call.kind(attn_mask),), prod(call.lead), _grain(call, call.queries), call.numbers(*arrays)
     room = np.empty(log_sum_exp.shape, stored.dtype)
     if not GRADIENT.run(kind, items, grain, np.ascontiguousarray(log_sum_exp), room, *arrays, *numbers):
         return NotImplemented
-    known, turned = GRADIENT.known(kind), tuple(map(_is_turned, inputs[:3]))
-    plan = Plan(GRADIENT, kind, known, items, grain, numbers, shapes, stored, _allocators(shapes, stored), turned)
+    known, laid = GRADIENT.known(kind), tuple([_laid(x.shape, x) for x in inputs[:3]])
+    plan = Plan(GRADIENT, kind, known, items, grain, numbers, shapes, stored, _allocators(shapes, stored), laid)
     _keep(name, [*inputs, *results], arrays, plan, attn_mask)
     return results
 
@@ -252,33 +255,33 @@ def _allocators(shapes: tuple[tuple[int, ...], ...], stored: Stored) -> tuple[An
 
 
 def _made(plan: Plan, number: int) -> Array:
-    """`_laid` for a result of a plan, all of which have four dimensions."""
-    outer, heads, rows, width = plan.results[number]
-    made: Array
-    if not plan.turned[number]:
-        made = plan.allocate[number](plan.results[number], plan.stored.dtype)
-        return made
-    made = plan.allocate[number]((outer, rows, heads, width), plan.stored.dtype)
-    return made.swapaxes(1, 2)
+    """`_beside` for a result of a plan, all of which have four dimensions."""
+    sizes, back = plan.laid[number]
+    made: Array = plan.allocate[number](sizes, plan.stored.dtype)
+    return made if back is None else made.transpose(back)
 
 
-def _is_turned(x: Array) -> bool:
-    """Whether the heads of a row lie beside one another, as those that were parts of one product do."""
-    return x.ndim == OUTER_AND_INNER and x.strides[1] < x.strides[2]
+def _laid(shape: tuple[int, ...], like: Array) -> Laid:
+    """How a result lies: in the order of another of its shape, as PyTorch's; what joins the heads of a row then needs no copy."""
+    if like.ndim != OUTER_AND_INNER or like.shape != shape or like.strides[3] != like.itemsize:
+        return shape, None
+    order = sorted(range(3), key=lambda d: -(like.strides[d] or inf))
+    if order == [0, 1, 2]:
+        return shape, None
+    return (*(shape[d] for d in order), shape[3]), (*(order.index(d) for d in range(3)), 3)
 
 
-def _laid(shape: tuple[int, ...], stored: Stored, like: Array) -> Array:
-    """A new array for a result, in the order of another, as PyTorch's: what joins the heads of each row then needs no copy."""
-    if not _is_turned(like):
-        return empty(shape, stored)
-    outer, heads, rows, width = shape
-    return empty((outer, rows, heads, width), stored).swapaxes(1, 2)
+def _beside(shape: tuple[int, ...], stored: Stored, like: Array) -> Array:
+    """A new array for a result."""
+    sizes, back = _laid(shape, like)
+    made = empty(sizes, stored)
+    return made if back is None else made.transpose(back)
 
 
 def _first(x: Array, width: int, like: Array | None) -> Array:
     """The first elements of each row, as a result; row by row beside nothing."""
     stored, shape = BY_DTYPE[x.dtype], (*x.shape[:-1], width)
-    made = empty(shape, stored) if like is None else _laid(shape, stored, like)
+    made = empty(shape, stored) if like is None else _beside(shape, stored, like)
     made[...] = x[..., :width]
     return made
 

@@ -83,7 +83,9 @@ def fused_row_pairs(x1: Array, x2: Array, kind: str, eps: float, p: float) -> An
         return NotImplemented
     lead, width = x1.shape[:-1], x1.shape[-1]
     out, lengths = empty(lead, FLOAT32), empty((2 if kind == "cosine" else 1, *lead), FLOAT32)
-    done = FORWARD.rows((kind,), x1.size // width, width, out, *(lengths[i] for i in range(len(lengths))), *rows, float(eps))
+    done = FORWARD.rows(
+        (kind,), x1.size // width, width, out, *(lengths[i : i + 1] for i in range(len(lengths))), *rows, float(eps)
+    )
     return (out, lengths) if done else NotImplemented
 
 
@@ -96,7 +98,7 @@ def fused_row_pairs_grad(
         return NotImplemented
     width = x1.shape[-1]
     results, given = (empty(x1.shape, FLOAT32), empty(x1.shape, FLOAT32)), np.ascontiguousarray(lengths)
-    inputs = (np.ascontiguousarray(grad), *rows, *(given[i] for i in range(len(given))))
+    inputs = (np.ascontiguousarray(grad), *rows, *(given[i : i + 1] for i in range(len(given))))
     done = BACKWARD.rows((kind,), x1.size // width, width, *results, *inputs, float(eps))
     return results if done else NotImplemented
 
