@@ -195,6 +195,18 @@ def _all(y):
     return told if y.is_inference() else (*told, y._version, y._is_view(), y._is_view() and getattr(y, "_origin", None))
 
 
+@pytest.mark.parametrize("part", [(slice(None),), (slice(0, 1),), (slice(1, 2), None), (slice(2, 3), slice(1, 2))], ids=str)
+def test_pairs_keep_the_steps_along_sizes_of_1(part):
+    found = []
+    for lib in LIBRARIES:
+        x = lib.arange(24.0).view(3, 4, 2)[part]
+        z = lib.view_as_complex(x)
+        y = lib.view_as_real(z)
+        z += 1
+        found.append((z.tolist(), z.stride(), y.stride(), y.storage_offset(), x.tolist()))
+    assert found[0] == found[1]
+
+
 ARRAY = np.arange(12, dtype=np.float32).reshape(3, 4)
 MODES = ("enable_grad", "no_grad", "inference_mode")
 

@@ -73,7 +73,7 @@ def view_as_real(input: Array) -> Any:
     part = PARTS.get(input.dtype)
     if part is None or not input.flags.c_contiguous or not input.size:
         return NotImplemented
-    return np.ndarray((*input.shape, 2), part, input)
+    return np.ndarray((*input.shape, 2), part, input, 0, (*input.strides, part.itemsize))  # steps along sizes of 1 stay
 
 
 def view_as_complex(input: Array) -> Any:
@@ -83,7 +83,10 @@ def view_as_complex(input: Array) -> Any:
         return NotImplemented
     if type(base) is np.ndarray and (type(base.base) is np.ndarray or _distance(input, base) % whole.itemsize):
         return NotImplemented
-    return np.ndarray(input.shape[:-1], whole, input) if input.shape[-1:] == (2,) else NotImplemented
+    steps = input.strides[:-1]
+    if input.shape[-1:] != (2,) or any(s % whole.itemsize for s in steps):
+        return NotImplemented
+    return np.ndarray(input.shape[:-1], whole, input, 0, steps)
 
 
 def roll(input: Array, shifts: Any, dims: Any) -> Any:
