@@ -9,6 +9,7 @@ import pytest
 import tenfold
 from tenfold.dispatch import kernels
 from tenfold.llvm import elementwise
+from tenfold.llvm.kernels.attaching import ACCELERATED
 from tenfold.llvm.session import session
 
 RNG = np.random.default_rng(0)
@@ -76,7 +77,9 @@ def test_broadcasting(shapes, launched):
     for name, plain in (("add", np.add), ("div", np.divide), ("gt", np.greater)):
         np.testing.assert_array_equal(compiled(name)(x, y), plain(x, y))
     np.testing.assert_allclose(compiled("lerp")(x, y, 0.25), x + np.float32(0.25) * (y - x), rtol=1e-5, atol=1e-6)
-    assert launched or not x.size
+    stays = ("next", *("same" if a.ndim < 1 or a.shape[-1] == 1 else "next" for a in (x, y)))
+    native = ACCELERATED["add"]._loops.get(("float", (False,), stays), 0)  # which the gate takes where it is there
+    assert launched or native or not x.size
 
 
 def test_the_result_lies_in_memory_as_numpys():

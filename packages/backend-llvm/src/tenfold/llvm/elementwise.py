@@ -49,6 +49,7 @@ class Operator:
     and numbers in the parameters' order. `exact` says that NumPy's kernel gives the same bits, so that it may serve small
     strided arrays; `bool_result`, that the result is of bool;
     `dtypes`, which are served; `least`, from how many elements; `refuses`, which arguments of several layouts are not;
+    `patience`, how many calls on few elements an exact operation waits until it is compiled, fewer where NumPy's kernel is slow;
     `highest`, the largest finite number beside a dtype's elements: others are left to the kernel beneath, which may refuse them.
     """
 
@@ -65,8 +66,9 @@ class Operator:
         least: int = 0,
         refuses: Callable[..., bool] | None = None,
         highest: Mapping[Stored, float] = {},
+        patience: int = MANY_CALLS,
     ) -> None:
-        self.refuses, self.highest = refuses, highest
+        self.refuses, self.highest, self.patience = refuses, highest, patience
         self.name, self.formula, self.roles, self.only = name, formula, [ROLE_OF[letter] for letter in roles], only
         self.rounded = [letter == "r" for letter in roles]
         self.exact, self.bool_result, self.dtypes, self.least = exact, bool_result, dtypes, least
@@ -134,7 +136,7 @@ class Operator:
             if self.refuses is None and len(steps) <= 4 and variant < 4 and "far" not in steps:
                 still = sum(1 << i for i, step in enumerate(steps[1:]) if step == "same")
                 words[SPREAD + 32 * variant + 8 * dtype + still] = address
-        words[SMALL_CALLS] = MANY_CALLS if self.exact else 0  # until the loop for another dtype is worth it
+        words[SMALL_CALLS] = self.patience if self.exact else 0  # until the loop for another dtype is worth it
 
     # What is called
 
@@ -165,7 +167,7 @@ class Operator:
 
         serve_least = STRIDED_FROM if self.exact else max(1, self.least)
         words = gate_words(session, beneath, serve, self.roles, self.dtypes, least=self.least, serve_least=serve_least)
-        words[COMPILE_LEAST], words[SMALL_CALLS] = (COMPILED_FROM, MANY_CALLS) if self.exact else (0, 0)
+        words[COMPILE_LEAST], words[SMALL_CALLS] = (COMPILED_FROM, self.patience) if self.exact else (0, 0)
         for i, stored in enumerate(self.dtypes):
             result = BOOL if self.bool_result else stored
             words[RESULTS + i], words[CACHED + i] = id(result.dtype), CACHED_FROM // result.size

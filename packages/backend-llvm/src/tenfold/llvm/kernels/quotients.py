@@ -10,6 +10,7 @@ from tenfold.llvm.kernels.attaching import elementwise
 from tenfold.llvm.loops import Cases
 from tenfold.llvm.storage import FLOAT32
 
+PATIENCE = 100  # calls on few elements: NumPy takes several passes
 LARGEST = 2.0**52  # quotients from which on float64 has no fractions: one step leaves no remainder
 STEPS = (
     240,
@@ -88,6 +89,7 @@ for _name, _formula in {
         _cases(_formula),
         "yy" if _name in ("remainder", "floor_divide") else "xy",
         exact=True,
+        patience=PATIENCE,
         dtypes=(FLOAT32,),
         into=False,
     )

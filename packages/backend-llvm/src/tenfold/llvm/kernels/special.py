@@ -29,6 +29,7 @@ def _spherical_bessel(x: Expr) -> Cases:
 elementwise("special_entr", _entropy, into=False)
 elementwise("special_xlog1py", _xlog1py, "yy", into=False)
 elementwise("special_spherical_bessel_j0", _spherical_bessel, into=False)
+PATIENCE = 50  # calls: NumPy takes a pass for each degree
 for _kind in recurrences.CHAINS:
     _family, _letter = _kind.rsplit("_", 1)
     elementwise(
@@ -36,6 +37,7 @@ for _kind in recurrences.CHAINS:
         lambda x, n, kind=_kind: recurrences.named(kind, x, n),
         "yy",
         exact=True,
+        patience=PATIENCE,
         into=False,
     )
 for _letter in "tuvw":
@@ -44,6 +46,7 @@ for _letter in "tuvw":
         lambda x, n, kind=f"chebyshev_{_letter}": recurrences.named(kind, 2.0 * x - 1.0, n),
         "yy",
         exact=True,
+        patience=PATIENCE,
         into=False,
     )
 # Functions that NumPy or SciPy have in one piece.
