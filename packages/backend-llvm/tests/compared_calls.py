@@ -1,4 +1,4 @@
-"""Calls of Tenfold beside PyTorch's: what came of one, an error too, and whether both were refused."""
+"""Calls of Tenfold beside PyTorch's, or made in two ways: what came of one, an error too, and whether both were refused."""
 
 from __future__ import annotations
 
@@ -20,3 +20,27 @@ def refused_alike(ours: Any, theirs: Any, what: Any) -> bool:
         return True
     assert not isinstance(ours, Exception), (what, ours)
     return False
+
+
+def results(call: Any, told: Any) -> Any:
+    """What `told` says of each result of a call, or of its error."""
+    made = outcome(call)
+    if isinstance(made, Exception):
+        return told(made)
+    return [told(y) for y in (made if isinstance(made, (tuple, list)) else (made,))]
+
+
+def seen(y: Any) -> Any:
+    """What both libraries say of a result."""
+    if isinstance(y, Exception):
+        return type(y).__name__
+    steps = [s for n, s in zip(y.shape, y.stride(), strict=True) if n > 1] if y.numel() else None
+    return str(y.dtype).rpartition(".")[2], tuple(y.shape), steps, repr(y.detach().tolist()), y.requires_grad
+
+
+def seen_whole(y: Any) -> Any:
+    """What Tenfold says of it besides."""
+    if isinstance(y, Exception):
+        return type(y).__name__, str(y)
+    told = seen(y), y.stride(), y.grad_fn and y.grad_fn.name(), y.is_inference()
+    return told if y.is_inference() else (*told, y._version, y._is_view(), y._is_view() and getattr(y, "_origin", None))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from compared_calls import results, seen, seen_whole
 
 import tenfold
 from tenfold.llvm.session import session
@@ -171,30 +172,6 @@ SOURCES = {
 }
 
 
-def _outcome(call, told):
-    try:
-        made = call()
-    except Exception as error:  # noqa: BLE001 - it is what is compared
-        return told(error)
-    return [told(y) for y in (made if isinstance(made, (tuple, list)) else (made,))]
-
-
-def _seen(y):
-    """What both libraries say of a result."""
-    if isinstance(y, Exception):
-        return type(y).__name__
-    steps = [s for n, s in zip(y.shape, y.stride(), strict=True) if n > 1] if y.numel() else None
-    return str(y.dtype).rpartition(".")[2], tuple(y.shape), steps, repr(y.detach().tolist()), y.requires_grad
-
-
-def _all(y):
-    """What Tenfold says of it besides."""
-    if isinstance(y, Exception):
-        return type(y).__name__, str(y)
-    told = _seen(y), y.stride(), y.grad_fn and y.grad_fn.name(), y.is_inference()
-    return told if y.is_inference() else (*told, y._version, y._is_view(), y._is_view() and getattr(y, "_origin", None))
-
-
 @pytest.mark.parametrize("part", [(slice(None),), (slice(0, 1),), (slice(1, 2), None), (slice(2, 3), slice(1, 2))], ids=str)
 def test_pairs_keep_the_steps_along_sizes_of_1(part):
     found = []
@@ -214,13 +191,13 @@ MODES = ("enable_grad", "no_grad", "inference_mode")
 def _made(lib, source, name, mode, told):
     x = SOURCES[source](lib, ARRAY)
     with getattr(lib, mode)():
-        return _outcome(lambda: CASES[name](lib, x), told)
+        return results(lambda: CASES[name](lib, x), told)
 
 
 @pytest.mark.parametrize("name", CASES)
 @pytest.mark.parametrize("source", SOURCES)
 def test_results_are_pytorchs(source, name):
-    ours, theirs = (_made(lib, source, name, "enable_grad", _seen) for lib in LIBRARIES)
+    ours, theirs = (_made(lib, source, name, "enable_grad", seen) for lib in LIBRARIES)
     assert ours == theirs
 
 
@@ -231,7 +208,7 @@ def test_results_are_those_of_the_ordinary_way(name):
         pytest.skip("no native call paths here")
     for source in SOURCES:
         for mode in MODES:
-            _made(tenfold, source, name, mode, _all)  # the first call finds the kernels
-            quick = _made(tenfold, source, name, mode, _all)
+            _made(tenfold, source, name, mode, seen_whole)  # the first call finds the kernels
+            quick = _made(tenfold, source, name, mode, seen_whole)
             with session().paths.suspended():
-                assert quick == _made(tenfold, source, name, mode, _all), (source, mode)
+                assert quick == _made(tenfold, source, name, mode, seen_whole), (source, mode)

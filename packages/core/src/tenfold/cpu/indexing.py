@@ -312,7 +312,8 @@ def roll(input: Any, shifts: Any, dims: Any) -> Any:
         front = (slice(None),) * (dims % input.ndim)
         return _by_format(np.concatenate((input[(*front, slice(cut, None))], input[(*front, slice(cut))]), dims), [input])
     along_dims = None if dims is None or (isinstance(dims, (tuple, list)) and not dims) else dims
-    return np.roll(input, shifts[0] if along_dims is None and not isinstance(shifts, (int, np.integer)) else shifts, along_dims)
+    shifts = shifts[0] if along_dims is None and not isinstance(shifts, (int, np.integer)) else shifts
+    return _by_format(np.roll(input, shifts, along_dims), [input])
 
 
 @kernel(op.repeat_places, device="cpu")

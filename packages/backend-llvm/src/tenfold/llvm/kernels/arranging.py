@@ -108,9 +108,10 @@ def dsplit(input: Any, indices_or_sections: Any) -> Any:
 
 def _copy_for(input: Any, src: Any) -> Any:
     """A copy in which a part may be replaced by elements of the same dtype; None where that is recorded or unusual."""
-    if not free(input) or not free(src) or src._array.dtype is not input._array.dtype or not input._array.size:
+    array = input._array
+    if not free(input) or not free(src) or src._array.dtype is not array.dtype or not (array.size and array.flags.c_contiguous):
         return None
-    return input._array.copy("C")
+    return array.copy("C")
 
 
 def _placed(made: Any, part: Any, src: Any) -> Any:
