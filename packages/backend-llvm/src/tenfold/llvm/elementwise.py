@@ -147,7 +147,7 @@ class Operator:
             return beneath
 
         plan_of, launch = self._plans.get, session.launch
-        seen = self._layouts = Layouts(launch, GRAIN_ELEMENTS)
+        seen = self._layouts = self._layouts or Layouts(launch, GRAIN_ELEMENTS)  # one for all kernels beneath
 
         def serve(*arguments: Any, out: Any = None) -> Any:
             if out is None and len(arguments) == 2:  # in one piece, and of shapes that a call had before

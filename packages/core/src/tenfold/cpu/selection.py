@@ -11,6 +11,7 @@ import numpy as np
 
 # Longer rows take the first of the equals in a stable order: a loop in Python would be slow.
 LONGEST = 512
+STABLE = 16  # equals of shorter rows stay in their order
 
 
 def refine(x: Any, positions: Any, k: int, dim: int) -> Any:
@@ -111,10 +112,10 @@ def sorted_positions(values: list[Any]) -> list[int]:
 
 
 def _sort(items: list[Any], low: int, high: int) -> None:
-    parts, small = [(low, high)], 16
+    parts = [(low, high)]
     while parts:
         first, last = parts.pop()
-        while last - first > small:
+        while last - first > STABLE:
             cut = _cut(items, first, last)
             parts.append((cut, last))
             last = cut

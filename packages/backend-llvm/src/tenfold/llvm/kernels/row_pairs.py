@@ -65,9 +65,11 @@ FORWARD, BACKWARD = Program("cosines and distances of rows", _forward), Program(
 
 
 def _rows(*arrays: Array) -> list[Array] | None:
-    """Arrays of float32 and of one shape in one piece; None for others."""
+    """Arrays of float32 and of one shape in one piece; None for others, and of rows of one, whose lengths no square may leave."""
     first = arrays[0]
-    if not first.ndim or not first.size or any(a.dtype != FLOAT32.dtype or a.shape != first.shape for a in arrays):
+    if not first.ndim or not first.size or first.shape[-1] == 1:
+        return None
+    if any(a.dtype != FLOAT32.dtype or a.shape != first.shape for a in arrays):
         return None
     return [np.ascontiguousarray(a) for a in arrays]
 
@@ -105,7 +107,7 @@ def fused_row_pairs_grad(
 
 def cosine_similarity(x1: Array, x2: Array, dim: int, eps: float) -> Any:
     """Cosines along the last dimension, where no gradient is asked for."""
-    if dim not in (-1, x1.ndim - 1):
+    if dim not in (-1, x1.ndim - 1) or not eps >= 0:  # of which the kernel beneath says what is wrong
         return NotImplemented
     found = fused_row_pairs(x1, x2, "cosine", eps, 2.0)
     return found if found is NotImplemented else found[0]

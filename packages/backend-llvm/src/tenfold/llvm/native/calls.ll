@@ -552,7 +552,12 @@ loop_of:
 compile:  ; not yet there: for a few elements it is made only if the kernel beneath has other last bits
   %compiled_from = call i64 @word(ptr %g, i64 6)
   %to_make = call i64 @spread_elements(ptr %args, i64 %n)
-  %too_few = icmp slt i64 %to_make, %compiled_from
+  %of_halves = icmp sge i64 %dt, 2
+  %of_fewer = icmp sgt i64 %to_make, %most
+  %slow = and i1 %of_halves, %of_fewer  ; of which NumPy takes many times as long
+  %slow_make = shl i64 %to_make, 4
+  %counts_as = select i1 %slow, i64 %slow_make, i64 %to_make
+  %too_few = icmp slt i64 %counts_as, %compiled_from
   br i1 %too_few, label %count_down, label %serve
 count_down:  ; but many calls of few elements are worth it, too
   %left_at = getelementptr i64, ptr %g, i64 7

@@ -9,6 +9,7 @@ import numpy as np
 from tenfold.cpu.reduction.ordering import order
 from tenfold.cpu.reduction.reductions import orderable, taken
 from tenfold.cpu.reduction.sums import add_reduce
+from tenfold.cpu.selection import LONGEST, STABLE, sorted_positions
 from tenfold.dispatch.kernels import kernel
 from tenfold.dispatch.operators import op
 
@@ -72,7 +73,7 @@ def mode(input: Any, dim: int, keepdim: bool) -> tuple[Any, Any]:
 
 
 def _most_frequent(rows: Any) -> Any:
-    """The last position of each row's most frequent element, the least of several; of nothing but nan the first."""
+    """The position of each row's most frequent element, the least of several, that stands last when the row is sorted."""
     values = np.sort(rows, -1)
     begins = np.ones(values.shape, bool)
     np.not_equal(values[..., 1:], values[..., :-1], begins[..., 1:])
@@ -80,4 +81,8 @@ def _most_frequent(rows: Any) -> Any:
     times = place - np.maximum.accumulate(np.where(begins, place, 0), -1)  # that an element came before, as far as a place
     found = rows == np.take_along_axis(values, times.argmax(-1, keepdims=True), -1)
     last = values.shape[-1] - 1 - found[..., ::-1].argmax(-1, keepdims=True)
-    return np.where(found.any(-1, keepdims=True), last, 0)
+    positions = np.where(found.any(-1, keepdims=True), last, 0)  # of nothing but nan the first
+    if STABLE < rows.shape[-1] <= LONGEST:
+        for i in map(tuple, np.argwhere(found.sum(-1, keepdims=True) > 1)[:, :-1]):
+            positions[i] = [p for p in sorted_positions(rows[i].tolist()) if found[i][p]][-1]
+    return positions
