@@ -350,4 +350,5 @@ def test_multiples_that_a_dtype_does_not_have_are_refused():
             with pytest.raises(RuntimeError, match="cannot be converted to type uint8_t without overflow"):
                 call(x)
         for value in (0.5, -1, 2.7, 255):
-            assert tenfold.addcmul(x, x, x, value=value).tolist() == tenfold.addcmul(x.cpu(), x.cpu(), x.cpu(), value=value).tolist()
+            y = x.cpu()
+            assert tenfold.addcmul(x, x, x, value=value).tolist() == tenfold.addcmul(y, y, y, value=value).tolist()

@@ -23,7 +23,7 @@ def _kernel(cupy: Any) -> Any:
 
 
 def _sleep(cycles: int) -> None:
-    """Keep the current stream busy for a number of the GPU's cycles; in the interpreter, where work is done at once, do nothing."""
-    now, cycles = runtime.current(), np.int64(cycles)
+    """Keep the current stream busy for a number of the GPU's cycles; nothing in the interpreter, where work is done at once."""
+    now, count = runtime.current(), np.int64(cycles)
     if not runtime.is_replaced():
-        _kernel(now.module)((1,), (1,), (cycles,))
+        _kernel(now.module)((1,), (1,), (count,))
