@@ -28,6 +28,16 @@ def test_a_mask_is_looked_at_once(monkeypatch):
     assert not sublayers.is_causal_mask(mask.clone().fill_(1.0), None)
 
 
+def test_a_mask_with_other_memory_is_looked_at_again():
+    mask, ones = nn.Transformer.generate_square_subsequent_mask(4, device="cuda"), tenfold.ones(4, 4, device="cuda")
+    mask.data = ones
+    assert not sublayers.is_causal_mask(mask, None)
+    mask.data = nn.Transformer.generate_square_subsequent_mask(4, device="cuda")
+    assert sublayers.is_causal_mask(mask, None)
+    mask.set_(ones)
+    assert not sublayers.is_causal_mask(mask, None)
+
+
 def test_masks_of_the_cpu_are_always_looked_at(monkeypatch):
     seen, mask = looked(monkeypatch), nn.Transformer.generate_square_subsequent_mask(4)
     assert sublayers.is_causal_mask(mask, None)

@@ -124,6 +124,18 @@ def test_a_replay_draws_from_where_its_words_on_the_device_are(integers):
     assert len(set(drawn[0].tolist())) > 50
 
 
+@pytest.mark.parametrize("wrong", [-0.01, 1.01, float("nan"), float("inf")])
+def test_what_is_no_probability_is_reported(wrong):
+    for dtype, size in ((tenfold.float32, 1), (tenfold.bfloat16, 3000), (tenfold.float64, 5)):
+        chances = tenfold.tensor([0.0, 1.0, 0.5, 0.25, 1.0], dtype=dtype, device="cuda").repeat(-(-size // 5))[:size]
+        assert set(chances.bernoulli().tolist()) <= {0.0, 1.0}
+        chances[-1] = wrong
+        for draw in (tenfold.bernoulli, lambda p: tenfold.empty(p.shape, device="cuda").bernoulli_(p)):
+            with pytest.raises(tenfold.AcceleratorError, match=r"device-side assert triggered.* given to bernoulli"):
+                draw(chances).tolist()
+    assert tenfold.ones(0, device="cuda").bernoulli().shape == (0,)
+
+
 @pytest.mark.parametrize("weights", [[0.0, 0.0], [-1.0, 2.0], [float("nan"), 2.0], [float("inf"), 1.0], [[1.0, 2.0], [0.0, 0.0]]])
 def test_what_is_no_weight_is_reported(weights):
     x = tenfold.tensor(weights, device="cuda")

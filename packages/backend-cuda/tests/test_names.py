@@ -48,6 +48,13 @@ def test_contexts():
     assert not cuda.Event().wait()
 
 
+def test_sleeping_takes_a_number_of_cycles():
+    assert cuda._sleep(1000) is None
+    cuda.synchronize()
+    with pytest.raises((TypeError, ValueError)):
+        cuda._sleep("long")
+
+
 def test_nothing_is_claimed_without_a_device(no_runtime):
     if cuda.is_available():
         pytest.skip("a GPU is here")

@@ -341,3 +341,14 @@ def test_repeated_dimensions_say_nothing_of_how_a_result_lies(dtype):
             assert call(b).stride() == call(a).stride()
             assert call(b).cpu().equal(call(a))
     assert (x.cuda().as_strided((3, 4), (1, 1)) * 2).stride() == (1, 3)  # of equal steps the longer dimension lies outside
+
+
+def test_multiples_that_a_dtype_does_not_have_are_refused():
+    for size in (0, 1, 3):
+        x = tenfold.ones(size, dtype=tenfold.uint8, device="cuda")
+        for call in (lambda x: tenfold.addcmul(x, x, x, value=-0.3), lambda x: x.addcmul_(x, x, value=300)):
+            with pytest.raises(RuntimeError, match="cannot be converted to type uint8_t without overflow"):
+                call(x)
+        for value in (0.5, -1, 2.7, 255):
+            y = x.cpu()
+            assert tenfold.addcmul(x, x, x, value=value).tolist() == tenfold.addcmul(y, y, y, value=value).tolist()

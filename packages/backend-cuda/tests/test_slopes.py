@@ -224,3 +224,13 @@ def test_of_products_as_pytorch_has_them(dtype):
         alike(*found, f"{values} {options}")
     x = tenfold.tensor(rows[:2], device="cuda", dtype=tenfold.float64).requires_grad_()
     assert tenfold.autograd.gradgradcheck(lambda t: t.prod(1), x)
+
+
+def test_quotients_of_half_precision_are_rounded_before_they_are_cut():
+    for dtype, x, y in ((tenfold.float16, 3.294921875, 0.6591796875), (tenfold.bfloat16, 2.84375, 0.5703125)):
+        found = []
+        for device in ("cpu", "cuda"):
+            other = tenfold.tensor([y], dtype=dtype, device=device, requires_grad=True)
+            tenfold.fmod(tenfold.tensor([x], dtype=dtype, device=device), other).sum().backward()
+            found.append(other.grad.item())
+        assert found == [-5.0, -5.0], dtype  # of 4.9985 and 4.986

@@ -193,3 +193,12 @@ def test_quantiles():
     x = drawn((3, 50), tenfold.float32).nan_to_num(0.5, 9, -9)
     q = tenfold.tensor([0.0, 0.3, 1.0])
     assert_exact(x.cuda().quantile(q.cuda(), 1), x.quantile(q, 1))
+
+
+def test_empty_arrays_lie_in_any_way():
+    x = tenfold.zeros(2, 0, 10, 3, device="cuda")[:, :, ::2]
+    for dim, shape in ((0, (0, 5, 3)), (2, (2, 0, 3)), (3, (2, 0, 5))):
+        for found in (x.median(dim), x.kthvalue(1, dim), x.mode(dim)):
+            assert found[0].shape == found[1].shape == shape
+        assert x.sort(dim)[1].shape == x.shape
+        assert x.topk(1, dim)[0].shape[dim] == 1

@@ -85,3 +85,21 @@ def case_copies_to_the_host_need_not_wait():
         cuda.set_sync_debug_mode(0)
     cuda.synchronize()
     assert y.to("cpu", non_blocking=True).numpy().dtype == np.float32
+
+
+def case_copies_of_pinned_memory_are_recorded_into_graphs():
+    x, into, graph, found = tenfold.ones(64, 4).pin_memory(), array(64, 4), cuda.CUDAGraph(), []
+    with cuda.graph(graph):
+        before = len(staging._under_way)
+        for given in (x, x.T, x[3:]):
+            counted(stub.work(lambda given=given: found.append(given.to(DEVICE, non_blocking=True))), to_device=1, sync=0)
+        counted(stub.work(lambda: into.copy_(x, non_blocking=True)), to_device=1, sync=0)
+        counted(stub.work(lambda: found.append(into.to("cpu", non_blocking=True))), to_host=1, sync=0)
+        assert len(staging._under_way) == before  # no mark, which could not be asked while work is recorded
+        with pytest.raises(RuntimeError, match="cannot be copied from the host"):
+            x.to(DEVICE)
+        with pytest.raises(RuntimeError, match="cannot be copied from the host"):
+            x[:, ::2].to(DEVICE, non_blocking=True)
+    assert found[-1].is_pinned()
+    held = [kept for kept in graph._capture.held if isinstance(kept, np.ndarray)]
+    assert [kept.ctypes.data for kept in held] == [t.data_ptr() for t in (x, x, x[3:], x, found[-1])]

@@ -176,3 +176,11 @@ def case_writes_are_done_on_the_gpu_that_is_written_to():
             for k, call in enumerate(calls):
                 work = stub.work(call)
                 assert work.devices <= {1}, (dtype, k, work)
+
+
+def case_a_stream_is_kept_busy():
+    side = cuda.Stream()
+    with cuda.stream(side):
+        work = stub.work(lambda: cuda._sleep(10**6))
+    assert [(launch.name, launch.stream) for launch in work.launches] == [("sleep_for", side.cuda_stream)]
+    assert "sync" not in work.counts

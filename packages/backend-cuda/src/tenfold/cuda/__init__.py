@@ -77,6 +77,7 @@ from tenfold.cuda.seeding import (
     seed,
     seed_all,
 )
+from tenfold.cuda.sleeping import _sleep as _sleep
 from tenfold.cuda.state import (
     can_device_access_peer,
     current_blas_handle,

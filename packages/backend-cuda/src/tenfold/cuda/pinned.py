@@ -1,7 +1,8 @@
 """Host memory that the GPU reads and writes by itself, as tensors of the CPU have it: `pin_memory()`, `non_blocking=True`.
 
 Such a copy is done when the GPU has come to it: what it reads must stay as it is until then, and what it writes is there after a
-wait for the device, as in PyTorch. The memory itself lives that long.
+wait for the device, as in PyTorch. The memory itself lives that long. A graph into which such copies are recorded makes them with
+each replay, of what lies in the memory by then.
 """
 
 from __future__ import annotations
@@ -13,8 +14,7 @@ from typing import Any
 import numpy as np
 
 from tenfold.cpu.backend import address, owner_of
-from tenfold.cuda import staging
-from tenfold.cuda.capturing import refuse
+from tenfold.cuda import capturing, staging
 from tenfold.cuda.runtime import order_in_memory, order_of_copy
 
 WATCH: list[Callable[[Any, int], None]] = []  # what is told of memory taken, once someone has asked (host_memory.py)
@@ -54,22 +54,34 @@ def from_host(now: Any, array: Any, index: int) -> Any:
     order = order_in_memory(array) or tuple(range(array.ndim))
     if not array.transpose(order).flags.c_contiguous:
         return now.from_host(array, index)
-    refuse("a tensor cannot be copied from the host", "make it before, and copy new values into it between replays")
     result = now.empty([array.shape[d] for d in order], array.dtype, index)
     with now.module.cuda.Device(index):
-        result.data.copy_from_host_async(address(array), array.nbytes)
-        staging.keep(now.module, array)
+        _copy(now.module, result.data.ptr, address(array), array.nbytes, "HostToDevice")
+        _keep(now.module, array)
     return result.transpose(np.argsort(order).tolist())
 
 
 def to_host(now: Any, array: Any) -> Any:
     """A copy in pinned memory that the GPU writes when it comes to it."""
-    refuse("a tensor's values cannot be copied to the host", "copy them after the replay")
     order = order_of_copy(array) or tuple(range(array.ndim))
     with now.module.cuda.Device(now.index_of(array)):
         source = now.module.ascontiguousarray(array.transpose(order))
         found = empty(now.module, source)
         if array.size:
-            source.data.copy_to_host_async(address(found), source.nbytes)
-            staging.keep(now.module, found)
+            _copy(now.module, address(found), source.data.ptr, source.nbytes, "DeviceToHost")
+            _keep(now.module, found)
     return found.transpose(np.argsort(order).tolist())
+
+
+def _copy(cupy: Any, to: int, start: int, size_bytes: int, kind: str) -> None:
+    """Copy in the order of the current stream: as the driver does it, where CuPy's arrays refuse to while work is recorded."""
+    cuda = cupy.cuda
+    cuda.runtime.memcpyAsync(to, start, size_bytes, getattr(cuda.runtime, f"memcpy{kind}"), cuda.get_current_stream().ptr)
+
+
+def _keep(cupy: Any, memory: Any) -> None:
+    """Let host memory live until the GPU has come to the copy: where it is recorded, as long as the graph, which copies anew."""
+    if capturing.CAPTURES and (capture := capturing.current()) is not None:
+        capture.held.append(memory)
+    else:
+        staging.keep(cupy, memory)

@@ -16,7 +16,7 @@ from tenfold.dispatch.devices import AcceleratorError
 WORDS = (
     "index", "index_put", "gather", "scatter", "cross_entropy", "varlen_attn", "lu_unpack", "embedding", "histc", "nll_loss",
     "multi_margin_loss", "multilabel_margin_loss", "embedding_bag", "offsets",
-    "multinomial", "ctc_loss", "masked_scatter",
+    "multinomial", "ctc_loss", "masked_scatter", "bernoulli",
 )  # fmt: skip
 WRONG_STARTS = (
     "cu_seq_q, cu_seq_k, seqused_k or block_table given to varlen_attn was wrong: starts rise from 0 and end inside "
@@ -27,6 +27,7 @@ OTHERS = {
     "histc": "the numbers given to histc have a range that is not finite",
     "offsets": "the offsets given to embedding_bag were wrong: the first is 0, and the last is at most the number of indices",
     "masked_scatter": "the source given to masked_scatter has fewer elements than places where the mask holds",
+    "bernoulli": "the probabilities given to bernoulli contain an element outside [0, 1]",
     "multinomial": "the probability tensor given to multinomial contains either `inf`, `nan` or element < 0, or a row that "
     "sums to 0",
 }

@@ -24,6 +24,8 @@ BLOCK = 256  # counters of a program
 UNIFORM, NORMAL, BERNOULLI, EXPONENTIAL, CAUCHY, GEOMETRIC, LOG_NORMAL = range(7)
 WIDE_RANGE = 1 << 32
 WIDEST_ROW = 8192  # weights that a program looks at together
+CHECKED = 1024  # probabilities of a program
+CHANCES = Handwritten("check_chances", (("BLOCK", CHECKED),), by_address=True)
 
 
 class Sampling:
@@ -108,7 +110,7 @@ class Sampling:
         return self._samples(LOG_NORMAL, generator, shape, dtype, mean, std)
 
     def bernoulli(self, generator: Any, p: Any, shape: Any = None, dtype: Any = None) -> Any:
-        """Ones with probability p, a number or an array of them, whose values are not looked at: that would wait for the GPU."""
+        """Ones with probability p, a number or an array of them; what is no probability in it is told later (reports.py)."""
         if not hasattr(p, "shape"):
             if not 0 <= p <= 1:
                 raise RuntimeError(f"bernoulli_ expects p to be in [0, 1], but got p={p}")
@@ -122,7 +124,17 @@ class Sampling:
             return cast(self._samples(BERNOULLI, generator, sizes, np.float32, p), dtype)
         wide = np.dtype(np.float64 if p.dtype == F64 else np.float32)
         drawn = Sampling(self.index)._samples(UNIFORM, generator, p.shape, wide, 0.0, 1.0)  # `p` may be what is written
-        return cast(run("lt", drawn, cast(p, wide)), dtype or p.dtype)
+        chances = cast(p, wide)
+        self._check_chances(chances)
+        return cast(run("lt", drawn, chances), dtype or p.dtype)
+
+    def _check_chances(self, chances: Any) -> None:
+        if not chances.size:
+            return
+        given = (reports.words(runtime.current()), contiguous(chances), reports.WORDS.index("bernoulli"), chances.size)
+        start(CHANCES, (-(-chances.size // CHECKED),), given, self.index)
+        if runtime.is_replaced():
+            reports.check()
 
     def randint(self, generator: Any, low: int, high: int | None, shape: Any, dtype: Any = np.int64) -> Any:
         """Uniform integers in [low, high); `high` None stands for 2**63."""

@@ -16,6 +16,8 @@ from tenfold.cuda.kernels.elementwise import NUMBERS, elementwise, largest, run
 from tenfold.cuda.kernels.host import through_host
 from tenfold.cuda.runtime import xp
 from tenfold.dispatch.operators import op
+from tenfold.types.dtypes import from_numpy
+from tenfold.types.numbers import element
 from tenfold.types.promotion import number_dtype
 
 # The array module's function for what has no formula: complex numbers, and bool in some places.
@@ -63,7 +65,7 @@ def _otherwise(name: str) -> Callable[..., Any]:
 
 
 SPECIAL = ("pow", "where", "masked_fill", "clamp", "conj_physical", "div", "add_scaled", "rsub", "frac", "logit", "logit_within",
-           "nan_to_num", "isclose", "isclose_nan", "truncated_quotient")  # fmt: skip
+           "nan_to_num", "isclose", "isclose_nan", "truncated_quotient", "addcmul")  # fmt: skip
 for _name in (*formulas.ARITHMETIC, *formulas.FUNCTIONS, *formulas.TESTS, *formulas.SELECTION):
     if _name not in SPECIAL:
         kernel(getattr(op, _name), device="cuda", into=_name in INTO, chooses_device=True)(elementwise(_name, _otherwise(_name)))
@@ -107,6 +109,17 @@ def truncated_quotient(input: Any, other: Any, out: Any = None) -> Any:
         quotient = run("div", input, other, out=out)
         return run("trunc", quotient, out=quotient)
     return _truncated(input, other, out=out)
+
+
+_with_product = elementwise("addcmul", through_host("addcmul"))
+
+
+@kernel(op.addcmul, device="cuda", into=True, chooses_device=True)
+def addcmul(input: Any, tensor1: Any, tensor2: Any, value: Any, out: Any = None) -> Any:
+    """The multiple of whole numbers is one that their dtype has."""
+    if value != 1 and input.dtype.kind in "iu":
+        value = int(element(value, from_numpy(input.dtype)))
+    return _with_product(input, tensor1, tensor2, value, out=out)
 
 
 def _by_body(*operands: Any, out: Any = None) -> Any:

@@ -13,6 +13,8 @@ from tenfold.cuda.kernels.function_slopes import LETTERS, NAMED, OF_FUNCTIONS, S
 from tenfold.cuda.kernels.generation import Generated
 from tenfold.cuda.kernels.together import offer, unseen
 
+CUT = ("fmod",)  # whose quotient is rounded to half precision before it is cut, as in PyTorch: 10.999 is 11
+HALF_BYTES = 2
 ORDER = "gcxyzoa"  # of the operands of several formulas
 AND = "_and_"  # between the names of formulas that one kernel computes
 
@@ -98,6 +100,8 @@ def _chosen(operator: str, wanted: tuple[str, ...]) -> tuple[str, tuple[str, ...
 def _gradients(operator: str) -> Callable[..., Any]:
     def gradients(g: Any, parameters: tuple[str, ...], wanted: tuple[Any, ...], **saved: Any) -> tuple[Any, ...] | None:
         """Those of the parameters that are wanted, by what the rules have saved; None where the rules have to do it."""
+        if operator in CUT and g.dtype.itemsize == HALF_BYTES:
+            return None
         asked = tuple([p for p, node in zip(parameters, wanted) if node is not None])
         chosen = _chosen(operator, asked)
         if chosen is None:

@@ -64,9 +64,10 @@ def rows_along(array: Any, dim: int) -> Rows:
     shape = array.shape[:dim], array.shape[dim + 1 :]
     steps = [s // array.dtype.itemsize for s in array.strides]
     outer, inner = _stride(shape[0], steps[:dim]), _stride(shape[1], steps[dim + 1 :])
-    if outer is None or inner is None:
+    if array.size and (outer is None or inner is None):
         return rows_along(contiguous(array), dim)
-    return Rows(array, prod(shape[0]) * prod(shape[1]), array.shape[dim], prod(shape[1]), (outer, inner, steps[dim]), shape)
+    strides = outer or 0, inner or 0, steps[dim]  # whatever they are, nothing begins anywhere in an empty array
+    return Rows(array, prod(shape[0]) * prod(shape[1]), array.shape[dim], prod(shape[1]), strides, shape)
 
 
 def _stride(shape: tuple[int, ...], steps: list[int]) -> int | None:

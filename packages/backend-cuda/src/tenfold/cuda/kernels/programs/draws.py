@@ -128,3 +128,10 @@ def check_weights(report_ptr, weights_ptr, code, width, BLOCK: tl.constexpr):
         above = tl.maximum(above, tl.where(w > 0, 1, 0))
     found = (tl.max(wrong, 0) > 0) | (tl.max(above, 0) == 0)
     tl.store(report_ptr + code, 1, found)  # same value: each row's program writes 1
+
+
+def check_chances(report_ptr, chances_ptr, code, count, BLOCK: tl.constexpr):
+    """Reports a number that is no probability: below 0, above 1 or nan."""
+    i = tl.program_id(0).to(tl.int64) * BLOCK + tl.arange(0, BLOCK)
+    p = tl.load(chances_ptr + i, i < count, other=0.0)
+    tl.store(report_ptr + code, 1, tl.max(tl.where((p >= 0) & (p <= 1), 0, 1), 0) > 0)

@@ -45,8 +45,9 @@ def _additive(mask: Tensor, like: Tensor) -> Tensor:
     return tenfold.zeros_like(mask, dtype=like.dtype).masked_fill_(mask, float("-inf"))
 
 
-# Of masks on accelerators that have been looked at, by identity: what was found at which version. To look waits for the device.
-_known: dict[int, tuple[weakref.ref[Tensor], int, bool]] = {}
+# Of masks on accelerators that have been looked at, by identity: what was found, at which version of which memory. To look waits
+# for the device.
+_known: dict[int, tuple[weakref.ref[Tensor], Any, int, bool]] = {}
 
 
 def causal_mask(size: int, device: Any = None, dtype: Any = None) -> Tensor:
@@ -64,13 +65,13 @@ def is_causal_mask(mask: Tensor | None, given: bool | None) -> bool:
     if tuple(mask.shape) != (size, size):
         return False
     known = _known.get(id(mask))
-    if known is not None and known[0]() is mask and known[1] == mask._version:
-        return known[2]
+    if known is not None and known[0]() is mask and known[1] is mask._array and known[2] == mask._version:
+        return known[3]
     return _found(mask, bool((mask == causal_mask(size, mask.device, mask.dtype)).all()))
 
 
 def _found(mask: Tensor, causal: bool) -> bool:
     if mask.device.type != "cpu" and not mask.is_inference():  # NumPy's writes, and those of inference, are not counted
         key = id(mask)
-        _known[key] = weakref.ref(mask, lambda _: _known.pop(key, None)), mask._version, causal
+        _known[key] = weakref.ref(mask, lambda _: _known.pop(key, None)), mask._array, mask._version, causal
     return causal
