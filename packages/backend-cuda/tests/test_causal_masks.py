@@ -1,4 +1,4 @@
-"""Whether a mask is the causal one is looked up once, and anew where it has been written."""
+"""A causal mask made by the library is known as one until it is written; any other is compared."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ def looked(monkeypatch):
     return seen
 
 
-def test_a_mask_is_looked_at_once(monkeypatch):
+def test_a_mask_made_causal_is_not_looked_at_until_it_is_written(monkeypatch):
     seen, mask = looked(monkeypatch), nn.Transformer.generate_square_subsequent_mask(4, device="cuda")
     for expected in (True, True):
         assert sublayers.is_causal_mask(mask, None) is expected
@@ -22,7 +22,7 @@ def test_a_mask_is_looked_at_once(monkeypatch):
     mask[0, 0] = 1.0
     for _ in range(2):
         assert not sublayers.is_causal_mask(mask, None)
-    assert seen == [4]
+    assert seen == [4, 4]
     mask[0, 0] = 0.0
     assert sublayers.is_causal_mask(mask, None)
     assert not sublayers.is_causal_mask(mask.clone().fill_(1.0), None)
@@ -47,11 +47,10 @@ def test_masks_of_the_cpu_are_always_looked_at(monkeypatch):
 
 
 def test_what_is_known_goes_with_the_mask():
-    before, mask = len(sublayers._known), tenfold.zeros(3, 3, device="cuda")
-    assert not sublayers.is_causal_mask(mask, None)
-    assert len(sublayers._known) == before + 1
+    before, mask = len(sublayers._made), nn.Transformer.generate_square_subsequent_mask(3, device="cuda")
+    assert len(sublayers._made) == before + 1
     del mask
-    assert len(sublayers._known) == before
+    assert len(sublayers._made) == before
 
 
 def test_masks_of_inference_are_always_looked_at(monkeypatch):

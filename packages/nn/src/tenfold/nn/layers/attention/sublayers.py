@@ -45,33 +45,28 @@ def _additive(mask: Tensor, like: Tensor) -> Tensor:
     return tenfold.zeros_like(mask, dtype=like.dtype).masked_fill_(mask, float("-inf"))
 
 
-# Of masks on accelerators that have been looked at, by identity: what was found, at which version of which memory. To look waits
-# for the device.
-_known: dict[int, tuple[weakref.ref[Tensor], Any, int, bool]] = {}
+# Causal masks made here on accelerators, by identity: which memory, at which version. To compare a mask waits for the device.
+_made: dict[int, tuple[weakref.ref[Tensor], Any, int]] = {}
 
 
 def causal_mask(size: int, device: Any = None, dtype: Any = None) -> Tensor:
     """The causal mask (size, size): 0 up to the diagonal and -inf after it, or False and True."""
     mask = tenfold.full((size, size), float("-inf"), device=device, dtype=dtype).triu(1)
-    _found(mask, True)
+    if mask.device.type != "cpu" and not mask.is_inference():  # NumPy's writes, and those of inference, are not counted
+        key = id(mask)
+        _made[key] = weakref.ref(mask, lambda _: _made.pop(key, None)), mask._array, mask._version
     return mask
 
 
 def is_causal_mask(mask: Tensor | None, given: bool | None) -> bool:
-    """Whether `mask` is the causal one; looked up only where the caller did not say (None), on an accelerator once."""
+    """Whether `mask` is the causal one; looked up only where the caller did not say (None) and it is not one made here."""
     if given is not None or mask is None:
         return bool(given)
     size = mask.size(-1)
     if tuple(mask.shape) != (size, size):
         return False
-    known = _known.get(id(mask))
-    if known is not None and known[0]() is mask and known[1] is mask._array and known[2] == mask._version:
-        return known[3]
-    return _found(mask, bool((mask == causal_mask(size, mask.device, mask.dtype)).all()))
+    made = _made.get(id(mask))
+    if made is not None and made[0]() is mask and made[1] is mask._array and made[2] == mask._version:
+        return True
+    return bool((mask == causal_mask(size, mask.device, mask.dtype)).all())
 
-
-def _found(mask: Tensor, causal: bool) -> bool:
-    if mask.device.type != "cpu" and not mask.is_inference():  # NumPy's writes, and those of inference, are not counted
-        key = id(mask)
-        _known[key] = weakref.ref(mask, lambda _: _known.pop(key, None)), mask._array, mask._version, causal
-    return causal
