@@ -107,10 +107,11 @@ def dsplit(input: Any, indices_or_sections: Any) -> Any:
 
 
 def _copy_for(input: Any, src: Any) -> Any:
-    """A copy in which a part may be replaced by elements of the same dtype; None where that is recorded or unusual."""
+    """A copy in which a part may be replaced by elements of the same dtype; None where that is recorded or unusual, and where the
+    copy would lie otherwise than its tensor."""
     if not free(input) or not free(src) or src._array.dtype is not input._array.dtype or not input._array.size:
         return None
-    return input._array.copy("C")
+    return input._array.copy("C") if input._array.flags.c_contiguous else None
 
 
 def _placed(made: Any, part: Any, src: Any) -> Any:
