@@ -390,17 +390,3 @@ def test_a_leaf_whose_data_takes_another_shape(how: str) -> None:
             (x * x * lib.ones(5, 3)).sum().backward()  # what was broadcast is summed to the present shape
         found.append(x.grad.tolist())
     assert found[0] == found[1]
-
-
-@pytest.mark.parametrize("options", [{"allow_unused": True}, {"materialize_grads": True}, {}], ids=str)
-@pytest.mark.parametrize("count", [1, 2])
-def test_batches_of_gradients_of_what_is_not_used(count: int, options: dict[str, Any]) -> None:
-    found = []
-    for lib in (tenfold, torch):
-        x, unused = lib.ones(3, requires_grad=True), lib.ones(2, requires_grad=True)
-        try:
-            got = lib.autograd.grad(x * 2, [unused, x][:count], lib.eye(3), is_grads_batched=True, **options)
-            found.append([None if g is None else g.tolist() for g in got])
-        except RuntimeError:
-            found.append("refused")
-    assert found[0] == found[1]

@@ -213,9 +213,9 @@ class _Source:
             lines = [lines[0], f"    if {ending}:", f"        result._node{unshared} = None", "        return", lines[1]]
         if self.operator.view:  # views of inference mode's memory stay outside the graph, whatever asks for gradients there
             source = self.operator.kernel_params[0].name
-            apart = ["        for view in result:", "            view._node = view._base = None"]
+            views = "result" if self.multiple else "(result,)"
             lines[1:1] = [f"    if {source}._storage is not None and {source}._storage.inference:",
-                          *(apart if self.multiple else ["        result._node = result._base = None"]), "        return"]  # fmt: skip
+                          f"        for view in {views}:", "            view._node = view._base = None", "        return"]  # fmt: skip
         edges = []
         for p in self.diff:
             if p.role == "list":
