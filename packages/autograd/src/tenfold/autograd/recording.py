@@ -215,7 +215,8 @@ class _Source:
             source = self.operator.kernel_params[0].name
             views = "result" if self.multiple else "(result,)"
             lines[1:1] = [f"    if {source}._storage is not None and {source}._storage.inference:",
-                          f"        for view in {views}:", "            view._node = view._base = None", "        return"]  # fmt: skip
+                          f"        for view in {views}:", "            view._node = view._base = None",
+                          "        return"]  # fmt: skip
         edges = []
         for p in self.diff:
             if p.role == "list":
