@@ -56,6 +56,12 @@ def inference_saved(lib: Any) -> Any:
     return v * lib.ones(2, requires_grad=True)
 
 
+def inference_parts_of_a_leaf(lib: Any) -> Any:
+    with lib.inference_mode():
+        v = lib.ones(4, requires_grad=True)
+    return [y.requires_grad for y in (*v.unbind(0), *v.split(3), *v.chunk(2), *v.tensor_split(2))]
+
+
 def inference_not_saved(lib: Any) -> Any:
     with lib.inference_mode():
         v = lib.ones(2)

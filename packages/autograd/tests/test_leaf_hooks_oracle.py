@@ -33,6 +33,29 @@ def seen(engine: Any, name: str, register: str) -> list[Any]:
     return found
 
 
+def with_a_hook(engine: Any, where: str, hook: Any) -> Any:
+    x = engine.ones(2).requires_grad_()
+    y = x * 2
+    (x if where == "leaf" else y).register_hook(hook)
+    y.sum().backward()
+    return x.grad
+
+
+@pytest.mark.parametrize("where", ["leaf", "result"])
+@pytest.mark.parametrize("name", ["double", "half", "int", "cfloat"])
+def test_a_hook_that_changes_the_dtype_is_refused(where: str, name: str) -> None:
+    for engine in (tenfold, torch):
+        with pytest.raises(RuntimeError, match="changed the type of value"):
+            with_a_hook(engine, where, lambda g: getattr(g, name)())
+
+
+@pytest.mark.parametrize("where", ["leaf", "result"])
+def test_a_hook_that_changes_the_device_is_refused(where: str) -> None:
+    for engine in (tenfold, torch):
+        with pytest.raises(RuntimeError, match="changed the type of value"):
+            with_a_hook(engine, where, lambda g: g.to("meta"))
+
+
 @pytest.mark.parametrize("name", CALLS)
 @pytest.mark.parametrize("register", ["register_hook", "register_post_accumulate_grad_hook"])
 def test_hooks_are_called(name: str, register: str) -> None:

@@ -224,3 +224,15 @@ def test_calls_leave_no_reference():
     for _ in range(500):
         run()
     assert all(abs(sys.getrefcount(t) - n) < 50 for t, n in zip(things, before, strict=True))
+
+
+@pytest.mark.parametrize("dtype", ["bfloat16", "float16"])
+def test_quotients_of_half_precision_are_rounded_before_they_are_cut(dtype):
+    numbers = np.random.default_rng(0).uniform(-4, 4, (2, 64, 70)).astype(np.float32)
+    found = []
+    for lib in (tenfold, torch):
+        x, y = (lib.from_numpy(a).to(getattr(lib, dtype)) for a in numbers)
+        for _ in range(150):  # loops are compiled after some calls
+            result = x[:2].div(y[:2], rounding_mode="trunc")
+        found.append((result.tolist(), x.div(y, rounding_mode="trunc").tolist(), x.div(0.0561, rounding_mode="trunc").tolist()))
+    assert found[0] == found[1]

@@ -13,6 +13,10 @@ def test_grids_and_triangles_are_numpys():
     x, y = tenfold.meshgrid(tenfold.arange(2), tenfold.arange(3), indexing="xy")
     expected = np.meshgrid(np.arange(2), np.arange(3), indexing="xy")
     assert (x.tolist(), y.tolist()) == (expected[0].tolist(), expected[1].tolist())
+    for find in (tenfold.tril_indices, tenfold.triu_indices):
+        for sizes in ((-1, 2), (2, -1)):
+            with pytest.raises(RuntimeError, match="must be non-negative, got -1"):
+                find(*sizes)
     assert tenfold.tril_indices(2, 3, 1).tolist() == [list(r) for r in np.tril_indices(2, 1, 3)]
     assert tenfold.triu_indices(3, 2, -1).tolist() == [list(r) for r in np.triu_indices(3, -1, 2)]
 

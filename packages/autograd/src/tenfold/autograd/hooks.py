@@ -109,6 +109,11 @@ def accumulated(node: Node, leaf: Any, g: Any) -> None:
 def _check_replacement(node: Node, replaced: Any, g: Any) -> None:
     if not hasattr(replaced, "_array"):
         raise TypeError(f"expected Tensor from a hook of {node.name()}, but hook returned {type(replaced).__name__}")
+    if g is not None and (replaced.dtype is not g.dtype or replaced.device != g.device):
+        raise RuntimeError(
+            f"hook of {node.name()} has changed the type of value: was {g.dtype} on {g.device}, got {replaced.dtype} on "
+            f"{replaced.device}"
+        )
     if g is not None and replaced._array.shape != g._array.shape:
         raise RuntimeError(
             f"hook of {node.name()} has changed the size of value: got {list(replaced.shape)}, expected {list(g.shape)}"

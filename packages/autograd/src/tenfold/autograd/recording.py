@@ -213,8 +213,10 @@ class _Source:
             lines = [lines[0], f"    if {ending}:", f"        result._node{unshared} = None", "        return", lines[1]]
         if self.operator.view:  # views of inference mode's memory stay outside the graph, whatever asks for gradients there
             source = self.operator.kernel_params[0].name
+            views = "result" if self.multiple else "(result,)"
             lines[1:1] = [f"    if {source}._storage is not None and {source}._storage.inference:",
-                          "        result._node = result._base = None", "        return"]  # fmt: skip
+                          f"        for view in {views}:", "            view._node = view._base = None",
+                          "        return"]  # fmt: skip
         edges = []
         for p in self.diff:
             if p.role == "list":

@@ -298,12 +298,12 @@ def grad(
             FutureWarning,
             stacklevel=2,
         )
-    if is_grads_batched:
-        return _batched(outs, ins, _as_tuple(grad_outputs), create_graph, allow_unused, materialize_grads)
     if materialize_grads and allow_unused is False:
         raise ValueError(
             "Expected allow_unused to be True or not passed when materialize_grads=True, but got: allow_unused=False."
         )
+    if is_grads_batched:
+        return _batched(outs, ins, _as_tuple(grad_outputs), create_graph, allow_unused, materialize_grads)
     places = [_place(t) for t in ins]
     captures: dict[Node, Any] = dict.fromkeys(node for node, _ in places)
     roots = _roots(outs, _as_tuple(grad_outputs) or (None,) * len(outs), "grad")
@@ -348,10 +348,16 @@ def _batched(
                 f"some tensors in `grad_output` to be considered batched, consider using vmap."
             )
 
-    def one(*given: Any) -> Any:
-        return grad(outs, ins, given, True, create_graph, allow_unused=allow_unused, materialize_grads=materialize)
+    used: list[bool] = []
 
-    return tuple(vmap(one)(*gs))
+    def one(*given: Any) -> Any:
+        found = grad(outs, ins, given, True, create_graph, allow_unused=materialize or allow_unused)
+        used[:] = [g is not None for g in found]
+        return tuple([g for g in found if g is not None])
+
+    found = iter(vmap(one)(*gs))
+    unused = (True, materialize, create_graph)
+    return tuple([next(found) if there else _found(i, t, None, *unused) for i, (t, there) in enumerate(zip(ins, used))])
 
 
 def _found(i: int, t: Any, g: Any, allow_unused: bool | None, materialize: bool, create_graph: bool) -> Any:

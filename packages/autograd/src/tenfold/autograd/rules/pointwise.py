@@ -12,6 +12,7 @@ import numpy as np
 from tenfold import op
 from tenfold.autograd.gradients import gradient
 from tenfold.autograd.rules.conjugates import conj, is_complex
+from tenfold.autograd.rules.conversion import cast_back
 from tenfold.ops.creation.like import zeros_like
 from tenfold.ops.pointwise.arithmetic import div, mul
 from tenfold.ops.pointwise.complex_numbers import complex, real, view_as_complex, view_as_real
@@ -213,8 +214,12 @@ gradient(op.nextafter, input=lambda g, input, other: where(input == other, 0, g)
 gradient(op.copysign, input=lambda g, input, out: g * where(input == 0, 0, out / input), other=zero)
 gradient(op.where, input=lambda g, condition: where(condition, g, 0), other=lambda g, condition: where(condition, 0, g))
 
-gradient(op.fill, input=zero, value=lambda g: g)
-gradient(op.masked_fill, input=lambda g, mask: g.masked_fill(mask, 0), value=lambda g, mask: where(mask, g, 0))
+gradient(op.fill, input=zero, value=lambda g, value_dtype: cast_back(g.sum(), value_dtype))
+gradient(
+    op.masked_fill,
+    input=lambda g, mask: g.masked_fill(mask, 0),
+    value=lambda g, mask, value_dtype: cast_back(where(mask, g, 0).sum(), value_dtype),
+)
 
 # Combinations
 

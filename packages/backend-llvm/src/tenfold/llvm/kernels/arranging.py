@@ -107,7 +107,8 @@ def dsplit(input: Any, indices_or_sections: Any) -> Any:
 
 
 def _copy_for(input: Any, src: Any) -> Any:
-    """A copy in which a part may be replaced by elements of the same dtype; None where that is recorded or unusual."""
+    """A copy in which a part may be replaced by elements of the same dtype; None where that is recorded or unusual, and where the
+    copy would lie otherwise than its tensor."""
     array = input._array
     if not free(input) or not free(src) or src._array.dtype is not array.dtype or not (array.size and array.flags.c_contiguous):
         return None

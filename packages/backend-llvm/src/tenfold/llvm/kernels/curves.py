@@ -8,6 +8,7 @@ from tenfold.llvm import maths, trigonometry
 from tenfold.llvm.expressions import Expr, constant, equal, is_nan, rounding, select
 from tenfold.llvm.kernels.attaching import elementwise, led
 from tenfold.llvm.loops import Cases
+from tenfold.llvm.storage import FLOAT32, FLOAT64
 
 elementwise("sgn", maths.sign, exact=True, into=False)
 
@@ -47,7 +48,8 @@ elementwise("sinc", _sinc, into=False)
 elementwise("logit", _logit_within, "xn", into=False)
 elementwise("logit", _logit, "xo", only=(None,), into=False)
 elementwise("xlogy", _xlogy, "yy", into=False)
-elementwise("truncated_quotient", lambda x, y: rounding("trunc", x / y), "xy", exact=True, into=False)
+# A quotient of half precision is rounded before it is cut, which may be up to a whole number.
+elementwise("truncated_quotient", lambda x, y: rounding("trunc", x / y), "xy", exact=True, dtypes=(FLOAT32, FLOAT64), into=False)
 # Functions that NumPy has in one piece.
 led(
     "exp2", "log2", "tan", "asin", "acos", "atan", "sinh", "cosh", "asinh", "acosh", "atanh", "atan2", "nextafter", "logaddexp2",

@@ -101,7 +101,7 @@ run:
   %fits = icmp eq i64 %beyond, 0
   br i1 %fits, label %wrap, label %drop
 wrap:
-  %made = call ptr @new_tensor(ptr %out)
+  %made = call ptr @result_tensor(ptr %out)
   ret ptr %made
 drop:
   call void @Py_DecRef(ptr %out)

@@ -399,6 +399,29 @@ fill:
   ret ptr %t
 }
 
+; The same of an operator's result: one that does not lie row by row has a storage, by which operators know that they must look at
+; strides.
+define internal ptr @result_tensor(ptr %array) {
+entry:
+  %solid = call i1 @has_flags(ptr %array, i32 1)
+  %t = call ptr @new_tensor(ptr %array)
+  %lost = icmp eq ptr %t, null
+  %as_it_is = or i1 %solid, %lost
+  br i1 %as_it_is, label %done, label %note
+note:
+  %storage = call ptr @new_storage(ptr %array)
+  %none = icmp eq ptr %storage, null
+  br i1 %none, label %drop, label %put
+drop:
+  call void @Py_DecRef(ptr %t)
+  ret ptr null
+put:
+  call void @replace(ptr %t, ptr @p_storage, ptr %storage)
+  br label %done
+done:
+  ret ptr %t
+}
+
 ; What all functions with words share: it finds them by the function. Functions made for each took most of the time that compiling
 ; this file took.
 @p_table = global [4096 x i64] zeroinitializer  ; a function and its words, each at or behind the place that its address says
@@ -832,7 +855,7 @@ drop:
   call void @Py_DecRef(ptr %r)
   br label %slow
 wrap:
-  %t = call ptr @new_tensor(ptr %r)
+  %t = call ptr @result_tensor(ptr %r)
   %lost = icmp eq ptr %t, null
   br i1 %lost, label %lose, label %fill
 lose:

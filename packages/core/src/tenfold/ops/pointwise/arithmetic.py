@@ -12,7 +12,7 @@ from tenfold.dispatch.shape_rules import pointwise
 from tenfold.ops.creation.factories import full
 from tenfold.tensor.tensor import Tensor
 from tenfold.types.dtypes import bool_, complex128, float64, int64
-from tenfold.types.numbers import element, factor, require_value
+from tenfold.types.numbers import element, factor, require_fit, require_value
 from tenfold.types.promotion import of_values
 
 BINARY: dict[str, Any] = {"promote": "common", "inplace": True, "out": True, "rule": pointwise}
@@ -100,6 +100,7 @@ add.op.in_place = OPERATORS["add_scaled_"].fn
 def _check_alpha(input: Any, other: Any, alpha: Any, name: str) -> Any:
     """The dtype of a sum with a multiple; RuntimeError for a multiplier that it has no place for."""
     dtype = of_values((input, other))
+    require_fit(alpha, bool_)
     if isinstance(alpha, bool) and dtype.category:
         raise RuntimeError("Boolean alpha only supported for Boolean results.")
     whole = isinstance(alpha, int) or not isinstance(alpha, (float, complex))

@@ -173,6 +173,12 @@ def combinations(input: Tensor, r: int = 2, with_replacement: bool = False) -> T
     return op.index(input, [place(chosen, input.device)])
 
 
+def _require_counts(row: int, col: int) -> None:
+    for name, count in (("row", row), ("col", col)):
+        if count < 0:
+            raise RuntimeError(f"{name} must be non-negative, got {count}")
+
+
 @composite("sequences", method=None)
 def tril_indices(
     row: int, col: int, offset: int = 0, *, dtype: Any = None, device: Any = None, layout: Any = None, pin_memory: bool = False
@@ -184,6 +190,7 @@ def tril_indices(
     tensor([[0, 1, 1],
             [0, 0, 1]])
     """
+    _require_counts(row, col)
     return place(np.stack(np.tril_indices(row, offset, col)).astype((dtype or dtypes.int64).numpy), device)
 
 
@@ -198,6 +205,7 @@ def triu_indices(
     tensor([[0, 0, 1],
             [0, 1, 1]])
     """
+    _require_counts(row, col)
     return place(np.stack(np.triu_indices(row, offset, col)).astype((dtype or dtypes.int64).numpy), device)
 
 
