@@ -224,3 +224,15 @@ def test_calls_leave_no_reference():
     for _ in range(500):
         run()
     assert all(abs(sys.getrefcount(t) - n) < 50 for t, n in zip(things, before, strict=True))
+
+
+@pytest.mark.parametrize("dtype", ["float16", "bfloat16"])
+@pytest.mark.parametrize("other", [None, 0.3])
+def test_whole_quotients_of_half_precision_are_rounded_before(dtype: str, other: float | None) -> None:
+    """A quotient of two tensors just below a whole number is that number in half precision."""
+    a, b = np.random.default_rng(1).standard_normal((2, 3000))
+    found = []
+    for m in (tenfold, torch):
+        x, y = (m.from_numpy(v).to(getattr(m, dtype)) for v in (a, b))
+        found.append(m.div(x, y if other is None else other, rounding_mode="trunc").float().numpy())
+    np.testing.assert_array_equal(*found)
