@@ -279,7 +279,9 @@ def test_sparse_adam_takes_no_complex_parameters() -> None:
             lib.optim.SparseAdam([lib.ones(1, requires_grad=True), lib.ones(1, dtype=lib.complex64, requires_grad=True)])
 
 
-@pytest.mark.parametrize("name, options", [("Adam", {"amsgrad": True}), ("AdamW", {}), ("Adagrad", {}), ("SGD", {"momentum": 0.9})])
+@pytest.mark.parametrize(
+    ("name", "options"), [("Adam", {"amsgrad": True}), ("AdamW", {}), ("Adagrad", {}), ("SGD", {"momentum": 0.9})]
+)
 def test_fused_steps_of_half_precision_are_computed_in_float32(name: str, options: dict[str, Any]) -> None:
     """Squares of large gradients, and an eps that float16 does not have, gave inf and nan."""
     found = []
