@@ -79,3 +79,14 @@ def test_which_calls_are_served():
         assert fused_distances_grad(np.ones_like(d), x, second, d, 2.0, False).tolist() == np.zeros((3, 4)).tolist()
     assert fused_distances(x, x, 3.0, False) is NotImplemented
     assert fused_distances(np.ones((300, 200), np.float32), np.ones((300, 200), np.float32), 2.0, True) is NotImplemented
+
+
+@pytest.mark.parametrize("p", [0.0, 1.0, 3.0])
+@pytest.mark.parametrize("shape", [(3, 4), (2, 3, 4)])
+def test_distances_of_columns_and_their_gradients_lie_row_by_row(shape, p):
+    for m in (tenfold, torch):
+        rows = [m.rand(*shape).mT.contiguous().mT.requires_grad_() for _ in range(2)]
+        columns = [x.mT.clone(memory_format=m.contiguous_format).mT for x in rows]
+        d = m.cdist(*columns, p)
+        found = m.autograd.grad(d, columns, m.ones_like(d))
+        assert [x.is_contiguous() for x in (d, *found)] == [True, True, True]

@@ -200,3 +200,10 @@ def test_inputs_that_are_written_before_backward(name: str) -> None:
         return ""
 
     assert outcome(tf, F) == outcome(torch, TF)
+
+
+@pytest.mark.parametrize("training", [False, True])
+def test_rrelu_takes_no_lower_bound_above_the_upper_one(training):
+    for m in (torch, tf):
+        with pytest.raises(RuntimeError, match="Lower bound should be less than or equal to the upper bound"):
+            m.nn.functional.rrelu(m.ones(2), 0.3, 0.1, training)

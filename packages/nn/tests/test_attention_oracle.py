@@ -144,3 +144,13 @@ def test_an_encoder_tells_its_layers_of_a_causal_mask(mask: str) -> None:
         return seen
 
     assert told(tf) == told(torch)
+
+
+@pytest.mark.parametrize("mask", ["attn_mask", "key_padding_mask"])
+def test_weights_beside_a_floating_mask_have_the_dtype_of_autocast(mask):
+    for m in (torch, tf):
+        attention, x = m.nn.MultiheadAttention(8, 2, batch_first=True), m.ones(2, 3, 8)
+        given = m.zeros((3, 3) if mask == "attn_mask" else (2, 3))
+        with m.autocast("cpu", m.bfloat16):
+            out, weights = attention(x, x, x, **{mask: given})
+        assert out.dtype is weights.dtype is m.bfloat16

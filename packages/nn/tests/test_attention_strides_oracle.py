@@ -70,7 +70,8 @@ def _both_masks(m, case):
     x = m.ones(1, 2, 4, 8)
     mask = m.ones(4, 4, requires_grad=case == "a gradient of the mask")
     value = m.ones(1, 2, 4, 6) if case == "values of another size" else x
-    query = m.ones(1, 2, 8, 4).mT if case == "columns" else x
+    query = m.ones(1, 2, 8, 4).mT if case == "columns" else m.ones(2, 2, 4, 8) if case == "batches" else x
+    query = x[:, :1] if case == "heads" else query
     mask = mask.expand(1, 4, 4) if case == "three dimensions" else mask
     chosen = m.nn.attention.SDPBackend
     choice = [chosen.MATH] if case == "mathematics" else [chosen.MATH, chosen.FLASH_ATTENTION]
@@ -79,7 +80,7 @@ def _both_masks(m, case):
 
 
 @pytest.mark.parametrize(
-    "case", ["a gradient of the mask", "values of another size", "columns", "three dimensions", "mathematics"]
+    "case", ["a gradient of the mask", "values of another size", "columns", "three dimensions", "mathematics", "batches", "heads"]
 )
 def test_what_takes_no_causal_mask_beside_another_one(case):
     for m in (torch, tenfold):

@@ -277,3 +277,32 @@ def test_sparse_adam_takes_no_complex_parameters() -> None:
     for lib in (torch, tenfold):
         with pytest.raises(ValueError, match=r"\[\[0, 1\]\]: SparseAdam does not support complex parameters"):
             lib.optim.SparseAdam([lib.ones(1, requires_grad=True), lib.ones(1, dtype=lib.complex64, requires_grad=True)])
+
+
+@pytest.mark.parametrize(
+    ("name", "options"), [("Adam", {"amsgrad": True}), ("AdamW", {}), ("Adagrad", {}), ("SGD", {"momentum": 0.9})]
+)
+def test_fused_steps_of_half_precision_are_computed_in_float32(name: str, options: dict[str, Any]) -> None:
+    """Squares of large gradients, and an eps that float16 does not have, gave inf and nan."""
+    found = []
+    for m in (torch, tenfold):
+        parameter = m.from_numpy(np.linspace(-1, 1, 7)).to(m.float16).requires_grad_()
+        optimizer = getattr(m.optim, name)([parameter], lr=0.01, fused=True, **options)
+        for scale in (1e-5, 300.0, 1.0):
+            parameter.grad = m.from_numpy(np.linspace(-2, 2, 7) * scale).to(m.float16)
+            optimizer.step()
+        state = optimizer.state[parameter]
+        found.append([parameter.detach(), *(state[key] for key in sorted(state) if key != "step")])
+    for expected, ours in zip(*found, strict=True):
+        assert str(ours.dtype).endswith("float16")
+        np.testing.assert_allclose(ours.numpy(), expected.numpy(), rtol=2e-3, atol=1e-7)
+
+
+@pytest.mark.parametrize("name", ["Adam", "AdamW", "Adagrad", "SGD"])
+def test_fused_steps_take_no_complex_parameters(name: str) -> None:
+    for m in (torch, tenfold):
+        parameter = m.ones(2, dtype=m.complex64, requires_grad=True)
+        parameter.grad = m.ones(2, dtype=m.complex64)
+        optimizer = getattr(m.optim, name)([parameter], lr=0.1, fused=True)
+        with pytest.raises(RuntimeError, match="requires all the params to be floating point"):
+            optimizer.step()

@@ -50,7 +50,8 @@ class Operator:
     strided arrays; `bool_result`, that the result is of bool;
     `dtypes`, which are served; `least`, from how many elements; `refuses`, which arguments of several layouts are not;
     `patience`, how many calls on few elements an exact operation waits until it is compiled, fewer where NumPy's kernel is slow;
-    `highest`, the largest finite number beside a dtype's elements: others are left to the kernel beneath, which may refuse them.
+    `highest`, the largest finite number beside a dtype's elements: others are left to the kernel beneath, which may refuse them;
+    `after`, what is done to the formula's result, which of arrays alone is rounded to the elements' dtype before.
     """
 
     def __init__(
@@ -67,7 +68,9 @@ class Operator:
         refuses: Callable[..., bool] | None = None,
         highest: Mapping[Stored, float] = {},
         patience: int = MANY_CALLS,
+        after: Callable[[Expr], Expr] | None = None,
     ) -> None:
+        self.after = after
         self.refuses, self.highest, self.patience = refuses, highest, patience
         self.name, self.formula, self.roles, self.only = name, formula, [ROLE_OF[letter] for letter in roles], only
         self.rounded = [letter == "r" for letter in roles]
@@ -94,7 +97,10 @@ class Operator:
                 kind = BOOL if role == MASK else stored
                 values.append(load(len(inputs), kind.computed))
                 inputs.append(kind)
-        return Elementwise(self.formula(*values), BOOL if self.bool_result else stored, tuple(inputs), count)
+        result = self.formula(*values)
+        if self.after is not None and not isinstance(result, Cases):
+            result = self.after(result if count else stored.held(result))
+        return Elementwise(result, BOOL if self.bool_result else stored, tuple(inputs), count)
 
     def listing(self, stored: Stored, numbers: tuple[bool, ...], steps: tuple[str, ...] | None) -> str:
         """The formula in steps."""

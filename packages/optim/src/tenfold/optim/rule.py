@@ -178,7 +178,10 @@ class RuleOptimizer(Optimizer):
         )
         update = self.update
         for param, grad, state in self.ready(group):
-            update(param, grad, state, options)
+            if group.get("fused") and param.dtype.is_half:
+                _update_in_float32(update, param, grad, state, options)
+            else:
+                update(param, grad, state, options)
 
     def _kernel_for(self, group: Group, params: list[Any], grads: list[Any]) -> tuple[FusedKernel | None, str]:
         """(the kernel that takes the step of all parameters of a group, None: there is none; the device of all of them)."""
@@ -195,6 +198,9 @@ class RuleOptimizer(Optimizer):
         complex = False
         for param, grad in zip(params, grads):  # a loop, which for so few takes half of what generators do
             if grad.is_sparse or (param.dtype.is_complex and not self.complex_as_real):
+                return None, device
+            # `_update_in_float32` takes half precision, and `ready` refuses complex numbers.
+            if group.get("fused") and (param.dtype.is_complex or (device == "cpu" and param.dtype.is_half)):
                 return None, device
             complex = complex or param.dtype.is_complex
         return partial(_step_as_reals, kernel) if complex else kernel, device
@@ -240,6 +246,8 @@ class RuleOptimizer(Optimizer):
                 continue
             if grad.is_sparse and not self.accepts_sparse:
                 raise RuntimeError(f"{type(self).__name__} does not support sparse gradients{self.sparse_hint}")
+            if group.get("fused") and param.dtype.is_complex:
+                raise RuntimeError("`fused=True` requires all the params to be floating point Tensors of supported devices")
             state = (states.get(param) or self._state_of(param, group)) if stateful else {}
             if "step" in state:
                 state["step"] += 1
@@ -249,6 +257,20 @@ class RuleOptimizer(Optimizer):
                 yield tenfold.view_as_real(param), tenfold.view_as_real(grad), {k: _as_real(v) for k, v in state.items()}
             else:
                 yield param, grad, state
+
+
+def _update_in_float32(update: Any, param: Tensor, grad: Tensor, state: State, options: Any) -> None:
+    """A fused step of half precision: what it computes is rounded once, when parameter and state are written."""
+    wide = {name: value.float() if isinstance(value, Tensor) else value for name, value in state.items()}
+    given, moved = dict(wide), param.float()
+    update(moved, grad.float(), wide, options)
+    param.copy_(moved)
+    for name, value in wide.items():
+        known = state.get(name)
+        if isinstance(known, Tensor):
+            known.copy_(value)
+        elif value is not given.get(name):
+            state[name] = value.to(param.dtype) if isinstance(value, Tensor) else value
 
 
 def _step_as_reals(kernel: FusedKernel, params: list[Any], grads: list[Any], states: list[State], group: Group) -> None:

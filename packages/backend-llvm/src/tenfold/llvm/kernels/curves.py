@@ -48,8 +48,7 @@ elementwise("sinc", _sinc, into=False)
 elementwise("logit", _logit_within, "xn", into=False)
 elementwise("logit", _logit, "xo", only=(None,), into=False)
 elementwise("xlogy", _xlogy, "yy", into=False)
-# A quotient of half precision is rounded before it is cut, which may be up to a whole number.
-elementwise("truncated_quotient", lambda x, y: rounding("trunc", x / y), "xy", exact=True, dtypes=(FLOAT32, FLOAT64), into=False)
+elementwise("truncated_quotient", lambda x, y: x / y, "xy", exact=True, into=False, after=lambda q: rounding("trunc", q))
 # Functions that NumPy has in one piece.
 led(
     "exp2", "log2", "tan", "asin", "acos", "atan", "sinh", "cosh", "asinh", "acosh", "atanh", "atan2", "nextafter", "logaddexp2",

@@ -123,6 +123,8 @@ def rrelu(input: Tensor, lower: float = 1.0 / 8, upper: float = 1.0 / 3, trainin
     for name, bound in (("lower", lower), ("upper", upper)):
         if not math.isfinite(as_float(bound, "rrelu", name)):
             raise RuntimeError(f"rrelu: {name} bound must be finite, got {bound}")
+    if lower > upper:
+        raise RuntimeError(f"rrelu: Lower bound should be less than or equal to the upper bound, got {lower} and {upper}")
     if not training:
         return leaky_relu(input, (lower + upper) / 2, inplace)
     slopes = _slopes(input.detach(), lower, upper)

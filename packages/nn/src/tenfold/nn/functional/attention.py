@@ -240,6 +240,8 @@ def _by_scores(q: Tensor, k: Tensor, v: Tensor, mask: Any, drop: float, average:
     """The values and the weights, operator by operator."""
     mask = _additive(~mask, q) if mask is not None and mask.dtype is tf.bool else mask
     scores = tf.matmul(q * math.sqrt(1.0 / q.shape[-1]), k.transpose(-2, -1))
+    if mask is not None and tf.is_autocast_enabled(q.device.type):  # a product with something added, which autocast narrows
+        mask = mask.to(scores.dtype)
     weights = tf.softmax(scores if mask is None else scores + mask, -1)
     weights = tf.dropout(weights, drop, True) if drop > 0.0 else weights
     return tf.matmul(weights, v), weights.mean(1) if average else weights

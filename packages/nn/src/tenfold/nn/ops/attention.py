@@ -190,7 +190,7 @@ def scaled_dot_product_attention(
     >>> tenfold.scaled_dot_product_attention(q, tenfold.ones(2, 2), tenfold.tensor([[1.0], [3.0]]))
     tensor([[2.]])
     """
-    _check(query, key, value, attn_mask, is_causal, dropout_p)
+    _check(query, key, value, attn_mask, is_causal, dropout_p, enable_gqa)
     if attn_mask is not None and is_causal:
         attn_mask, is_causal = _causal(attn_mask, query.shape[-2], key.shape[-2]), False
     if attn_mask is not None and attn_mask.dtype is tf.float32 is not query.dtype:
@@ -257,7 +257,7 @@ def _repeat_heads(query: Tensor, x: Tensor, what: str) -> Tensor:
     return repeated.reshape(*x.shape[:-3], heads, *x.shape[-2:])
 
 
-def _check(query: Tensor, key: Tensor, value: Tensor, attn_mask: Any, is_causal: bool, dropout_p: float) -> None:
+def _check(query: Tensor, key: Tensor, value: Tensor, attn_mask: Any, is_causal: bool, dropout_p: float, grouped: bool) -> None:
     q, k, v = query._array, key._array, value._array
     if not q.dtype == k.dtype == v.dtype:
         raise RuntimeError(
@@ -271,7 +271,7 @@ def _check(query: Tensor, key: Tensor, value: Tensor, attn_mask: Any, is_causal:
         )
     if attn_mask is None:
         return
-    if is_causal and (dropout_p or not _takes_two_masks(query, key, value, attn_mask)):
+    if is_causal and (dropout_p or not _takes_two_masks(query, key, value, attn_mask, grouped)):
         raise RuntimeError("scaled_dot_product_attention: Explicit attn_mask should not be set when is_causal=True")
     if attn_mask.dtype not in (tf.bool, tf.float32, query.dtype):
         raise RuntimeError(
@@ -280,9 +280,13 @@ def _check(query: Tensor, key: Tensor, value: Tensor, attn_mask: Any, is_causal:
         )
 
 
-def _takes_two_masks(query: Tensor, key: Tensor, value: Tensor, mask: Tensor) -> bool:
+def _takes_two_masks(query: Tensor, key: Tensor, value: Tensor, mask: Tensor, grouped: bool) -> bool:
     """Whether PyTorch's flash attention takes these on a CPU, which alone knows a mask beside `is_causal`."""
     if query.dim() != 4 or mask.dim() not in (2, 4) or query.shape[-1] != value.shape[-1] or mask.requires_grad:
+        return False
+    if not query.shape[0] == key.shape[0] == value.shape[0] or key.shape[1] != value.shape[1]:
+        return False
+    if query.shape[1] != key.shape[1] and not grouped:
         return False
     rows_lie_in_one_piece = all(x.shape[-1] < 2 or x.stride(-1) == 1 for x in (query, key, value))
     return rows_lie_in_one_piece and SDPBackend.FLASH_ATTENTION in _cur_sdpa_kernel_backends()

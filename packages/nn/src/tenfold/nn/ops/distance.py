@@ -170,6 +170,7 @@ def cdist(x1: Tensor, x2: Tensor, p: float = 2.0, compute_mode: str | None = Non
         raise RuntimeError(f"cdist only supports non-negative p values, got {p}")
     if compute_mode not in (None, *_MODES):
         raise ValueError(f"{compute_mode} is not a valid value for compute_mode")
+    x1, x2 = x1.contiguous(), x2.contiguous()  # the result and the gradients lie row by row
     many = x1.size(-2) > 25 or x2.size(-2) > 25
     product = p == 2 and bool(x1.size(-1)) and (compute_mode == _MODES[1] or (many and compute_mode in (None, _MODES[0])))
     if in_one_pass(x1, x2) and not (product and x1.dtype.is_half):

@@ -69,4 +69,3 @@ def is_causal_mask(mask: Tensor | None, given: bool | None) -> bool:
     if made is not None and made[0]() is mask and made[1] is mask._array and made[2] == mask._version:
         return True
     return bool((mask == causal_mask(size, mask.device, mask.dtype)).all())
-
