@@ -20,7 +20,7 @@ import numpy as np
 
 from tenfold.cpu.allocator import COLLECTED
 from tenfold.dispatch.devices import CPU
-from tenfold.dispatch.layout import BY_ROWS
+from tenfold.dispatch.layout import layout_of
 from tenfold.dispatch.operators import Operator, op
 from tenfold.dispatch.runtime import FLAGS, RUNTIME, STATE
 from tenfold.dispatch.spellings import takes_out
@@ -124,7 +124,7 @@ class Paths:
         roles = _roles(operator)
         if not roles:
             return
-        elementwise = ELEMENTWISE if operator.pointwise and operator.name not in BY_ROWS else 0
+        elementwise = ELEMENTWISE if layout_of(operator) == "arrange" else 0
         words = self._install(
             operator, operator, roles, strided, elementwise | (TAKES_OUT if writes and takes_out(operator) else 0)
         )

@@ -8,7 +8,6 @@ from tenfold.llvm import maths, trigonometry
 from tenfold.llvm.expressions import Expr, constant, equal, is_nan, rounding, select
 from tenfold.llvm.kernels.attaching import elementwise, led
 from tenfold.llvm.loops import Cases
-from tenfold.llvm.storage import FLOAT32, FLOAT64
 
 elementwise("sgn", maths.sign, exact=True, into=False)
 
