@@ -255,3 +255,9 @@ def test_fast_mode_allows_each_entry_its_tolerance():
     for size, passes in ((2, False), (1000, True)):
         x = tenfold.ones(size, dtype=tenfold.float64, requires_grad=True)
         assert gradcheck(Doubled.apply, (x,), fast_mode=True, raise_exception=False) is passes
+
+
+def test_batched_gradients_of_inputs_that_are_not_used():
+    x, y = (tenfold.ones(n, dtype=tenfold.float64, requires_grad=True) for n in (3, 2))
+    assert gradcheck(lambda x, y: x * 2, (x, y), check_batched_grad=True)
+    assert gradgradcheck(lambda x: x * 2, (x,), check_batched_grad=True)

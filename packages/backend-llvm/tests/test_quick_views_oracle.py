@@ -56,6 +56,8 @@ VIEWS = {
     "unbind": lambda lib, x: x.unbind(),
     "unbind columns": lambda lib, x: x.unbind(-1),
     "unbind nowhere": lambda lib, x: x.unbind(2),
+    "repeat of nothing": lambda lib, x: x.sum().repeat(),
+    "tile of nothing": lambda lib, x: x.sum().tile(),
     "repeat": lambda lib, x: x.repeat(2, 1),
     "repeat in front": lambda lib, x: x.repeat((2, 1, 3)),
     "repeat never": lambda lib, x: x.repeat(0, 2),

@@ -40,7 +40,9 @@ def free(tensor: Any) -> bool:
 
 
 def listed(given: tuple[Any, ...]) -> Any:
-    """Numbers given one by one or as one sequence; None for others than ints."""
+    """Numbers given one by one or as one sequence; None for others than ints, and where nothing is given."""
+    if not given:
+        return None
     if len(given) == 1 and type(given[0]) in (tuple, list, Size):
         (given,) = given
     return given if set(map(type, given)) <= INTS else None
