@@ -56,6 +56,7 @@ VIEWS = {
     "unbind": lambda lib, x: x.unbind(),
     "unbind columns": lambda lib, x: x.unbind(-1),
     "unbind nowhere": lambda lib, x: x.unbind(2),
+    "narrow from one in a vector": lambda lib, x: x.narrow(0, lib.tensor([1]), 1),
     "repeat of nothing": lambda lib, x: x.sum().repeat(),
     "tile of nothing": lambda lib, x: x.sum().tile(),
     "repeat": lambda lib, x: x.repeat(2, 1),

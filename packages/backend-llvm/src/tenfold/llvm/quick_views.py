@@ -88,7 +88,7 @@ def unflatten(input: Any, dim: Any, sizes: Any) -> Any:
 
 def narrow(input: Any, dim: Any, start: Any, length: Any) -> Any:
     """So many elements of a dimension."""
-    if type(start) is Tensor and start._key is CPU and start._array.dtype is INT64:
+    if type(start) is Tensor and start._key is CPU and start._array.dtype is INT64 and not start._array.ndim:
         start = start._array.item()
     shape = input._array.shape
     if not here(input) or {type(dim), type(start), type(length)} != INTS:

@@ -108,13 +108,7 @@ def roll(input: Array, shifts: Any, dims: Any) -> Any:
     return made
 
 
-def nonzero(input: Array) -> Any:
-    """Where elements are, row by row: the places of each dimension in a row of memory."""
-    return np.array(input.nonzero()).T if input.ndim else NotImplemented
-
-
 before("roll", roll, "along one dimension")
-before("nonzero", nonzero, "arrays with dimensions")
 before("as_strided", as_strided, "memory in one piece")
 before("unfold", unfold, "elements in memory in one piece")
 before("view_as_real", view_as_real, "arrays in one piece")

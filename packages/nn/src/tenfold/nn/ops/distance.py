@@ -61,8 +61,13 @@ def pairwise_distance(x1: Tensor, x2: Tensor, p: float = 2.0, eps: float = 1e-06
 
 
 def rows_in_one_pass(x1: Tensor, x2: Tensor) -> bool:
-    """Whether the device has a kernel for the rows of these: plain tensors of one shape and floating dtype."""
+    """Whether the device has a kernel for the rows of these: plain tensors of one shape and floating dtype.
+
+    On the CPU that is for their gradients: without them the formula is one loop, with compiled kernels.
+    """
     if not has_kernel("fused_row_pairs", x1, x2):
+        return False
+    if x1.device.type == "cpu" and not (tf.is_grad_enabled() and (x1.requires_grad or x2.requires_grad)):
         return False
     return x1.dtype is x2.dtype and x1.dtype.is_floating_point and x1.shape == x2.shape and x1.dim() > 0 and x1.numel() > 0
 
