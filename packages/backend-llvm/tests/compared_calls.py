@@ -4,6 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
+import tenfold
+from tenfold.dispatch.overrides import TorchFunctionMode
+from tenfold.llvm.session import session
+
 
 def outcome(call: Any, *given: Any, **named: Any) -> Any:
     """The result of a call, or its error."""
@@ -44,3 +48,29 @@ def seen_whole(y: Any) -> Any:
         return type(y).__name__, str(y)
     told = seen(y), y.stride(), y.grad_fn and y.grad_fn.name(), y.is_inference()
     return told if y.is_inference() else (*told, y._version, y._is_view(), y._is_view() and getattr(y, "_origin", None))
+
+
+def same_both_ways(call: Any, what: Any) -> None:
+    """A call by the native call paths tells what the ordinary way tells, once its first has found the kernels."""
+    call()
+    quick = call()
+    with session().paths.suspended():
+        assert quick == call(), what
+
+
+def watchers() -> tuple[type, type, list[Any]]:
+    """A class of tensors and a mode that see functions, and the list of those that they have seen."""
+    seen: list[Any] = []
+
+    class Told(tenfold.Tensor):
+        @classmethod
+        def __torch_function__(cls, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+            seen.append(func)
+            return super().__torch_function__(func, types, args, kwargs or {})
+
+    class Mode(TorchFunctionMode):
+        def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+            seen.append(func)
+            return func(*args, **(kwargs or {}))
+
+    return Told, Mode, seen

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from compared_calls import watchers
 
 import tenfold
 from tenfold.llvm.session import session
@@ -174,21 +175,7 @@ def test_in_place_out_and_half_precision():
 
 
 def test_subclasses_modes_and_transforms_see_the_calls():
-    from tenfold.dispatch.overrides import TorchFunctionMode
-
-    seen = []
-
-    class Told(tenfold.Tensor):
-        @classmethod
-        def __torch_function__(cls, func, types, args=(), kwargs=None):
-            seen.append(func)
-            return super().__torch_function__(func, types, args, kwargs or {})
-
-    class Mode(TorchFunctionMode):
-        def __torch_function__(self, func, types, args=(), kwargs=None):
-            seen.append(func)
-            return func(*args, **(kwargs or {}))
-
+    Told, Mode, seen = watchers()
     x = tenfold.randn(3, 4)
     assert type(tenfold.clamp(x.as_subclass(Told), min=0)) is Told
     assert seen == [tenfold.clamp]

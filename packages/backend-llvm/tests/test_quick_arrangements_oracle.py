@@ -3,11 +3,9 @@ ordinary way."""
 
 from __future__ import annotations
 
-from typing import ClassVar
-
 import numpy as np
 import pytest
-from compared_calls import results, seen, seen_whole
+from compared_calls import results, same_both_ways, seen, seen_whole, watchers
 
 import tenfold
 from tenfold import func
@@ -154,21 +152,7 @@ def test_results_are_those_of_the_ordinary_way(name):
         for mode in ("enable_grad", "no_grad", "inference_mode"):
             x = SOURCES[source](tenfold, ARRAY)
             with getattr(tenfold, mode)():
-                results(lambda x=x: CASES[name](tenfold, x), seen_whole)  # the first call finds the kernels
-                quick = results(lambda x=x: CASES[name](tenfold, x), seen_whole)
-                with session().paths.suspended():
-                    assert quick == results(lambda x=x: CASES[name](tenfold, x), seen_whole), (source, mode)
-
-
-class Doubled(tenfold.Tensor):
-    """A class that sees its operators."""
-
-    seen: ClassVar[list[str]] = []
-
-    @classmethod
-    def __torch_function__(cls, func, types, args=(), kwargs=None):
-        cls.seen.append(func.__name__)
-        return super().__torch_function__(func, types, args, kwargs)
+                same_both_ways(lambda x=x: results(lambda: CASES[name](tenfold, x), seen_whole), (source, mode))
 
 
 CALLS = {
@@ -193,19 +177,13 @@ PLACE = tenfold.tensor([1])
 def test_classes_and_modes_see_the_call(name):
     x = tenfold.ones(3, 4)
     CALLS[name](x)
-    Doubled.seen.clear()
-    CALLS[name](x.as_subclass(Doubled))
-    assert name in Doubled.seen
-
-    class Mode(tenfold.overrides.TorchFunctionMode):
-        def __torch_function__(self, func, types, args=(), kwargs=None):
-            Doubled.seen.append(func.__name__)
-            return func(*args, **(kwargs or {}))
-
-    Doubled.seen.clear()
-    with Mode():
+    told, mode, found = watchers()
+    CALLS[name](x.as_subclass(told))
+    assert name in [function.__name__ for function in found]
+    found.clear()
+    with mode():
         CALLS[name](x)
-    assert name in Doubled.seen
+    assert name in [function.__name__ for function in found]
 
 
 @pytest.mark.parametrize("name", CALLS)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from compared_calls import results, seen, seen_whole
+from compared_calls import results, same_both_ways, seen, seen_whole
 
 import tenfold
 from tenfold.llvm.session import session
@@ -211,7 +211,4 @@ def test_results_are_those_of_the_ordinary_way(name):
         pytest.skip("no native call paths here")
     for source in SOURCES:
         for mode in MODES:
-            _made(tenfold, source, name, mode, seen_whole)  # the first call finds the kernels
-            quick = _made(tenfold, source, name, mode, seen_whole)
-            with session().paths.suspended():
-                assert quick == _made(tenfold, source, name, mode, seen_whole), (source, mode)
+            same_both_ways(lambda s=source, m=mode: _made(tenfold, s, name, m, seen_whole), (source, mode))

@@ -21,6 +21,8 @@ CALLS = {
     "clamp": lambda lib, x, y: (x + 1).clamp(y, y),
     "next number": lambda lib, x, y: lib.nextafter((x + 1).float(), y.float() + 1),
     "after a conversion": lambda lib, x, y: (x + 1).double() + y.double(),
+    "of what is flipped": lambda lib, x, y: x.flip(0) * y,
+    "running sum of positions": lambda lib, x, y: x.nonzero().cumsum(0),
     "running sum": lambda lib, x, y: (x + 1).cumsum(0),
     "filled where a mask holds": lambda lib, x, y: (x + 1).masked_fill(x > 0, 2),
     "of three": lambda lib, x, y: lib.addcmul((x + 1).float(), y.float(), y.float()),
@@ -38,6 +40,20 @@ def test_strides_are_pytorchs(name):
                 result = CALLS[name](lib, x, y)
             results.append((tuple(result.stride()), result.tolist()))
         assert results[0] == results[1], dtype
+
+
+@pytest.mark.parametrize("dtype", ["float16", "bfloat16"])
+def test_half_precision_beside_numbers_by_its_compiled_loops(dtype):
+    """Which are there once larger tensors have met a number."""
+    found = []
+    for lib in (tenfold, torch):
+        large = lib.ones(5000, dtype=getattr(lib, dtype))
+        for name in ("add_", "mul_", "sub_", "div_"):
+            getattr(large, name)(0.1)
+        x, y = (lib.ones(4, 3).to(large.dtype).t(), lib.ones(3, 4).to(large.dtype))
+        made = [x + 0.1, x * 0.1, x - 0.1, x / 0.1, x > 0.1]
+        found.append([(z.stride(), z.is_contiguous(), (z * y).stride()) for z in made])
+    assert found[0] == found[1]
 
 
 def test_a_turned_result_is_no_view():

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from compared_calls import watchers
 from test_walk import GRAPHS, POSSIBLE, Own, bits, by_engine, leaves, walks
 
 import tenfold
@@ -147,21 +148,7 @@ def test_given_gradients_of_another_dtype_or_kind(walks):
 
 
 def test_subclasses_and_modes_see_the_call(walks):
-    from tenfold.dispatch.overrides import TorchFunctionMode
-
-    seen = []
-
-    class Told(tenfold.Tensor):
-        @classmethod
-        def __torch_function__(cls, func, types, args=(), kwargs=None):
-            seen.append(func)
-            return super().__torch_function__(func, types, args, kwargs or {})
-
-    class Mode(TorchFunctionMode):
-        def __torch_function__(self, func, types, args=(), kwargs=None):
-            seen.append(func)
-            return func(*args, **(kwargs or {}))
-
+    Told, Mode, seen = watchers()
     a, b = leaves()[:2]
     y = (a * b).sum()
     grad(y, [a.as_subclass(Told), b], allow_unused=True, retain_graph=True)

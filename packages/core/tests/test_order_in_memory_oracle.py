@@ -34,6 +34,9 @@ CALLS = {
     "index_add": lambda m, x: [x.index_add(0, m.tensor([1, 0]), x[:2])],
     "index_add of whole numbers": lambda m, x: [x.long().index_add(-1, m.tensor([1, 0]), x[..., :2].long(), alpha=3)],
     "cumsum": lambda m, x: [x.cumsum(0)],
+    "cumsum of what is flipped": lambda m, x: [x.flip(0).cumsum(0)],
+    "product with what is flipped": lambda m, x: [x.flip(-1) * m.ones(x.shape)],
+    "cumsum of positions": lambda m, x: [x.nonzero().cumsum(0)],
 }
 
 

@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 
 from tenfold.dispatch.devices import CPU
+from tenfold.dispatch.layout import note_layout
 from tenfold.dispatch.operators import Operator
 from tenfold.dispatch.runtime import RUNTIME
 from tenfold.llvm.writes import note_write
@@ -110,7 +111,9 @@ class Mixer:
             if not recorded:
                 made = gate(x, b)
                 if made is not NotImplemented:
-                    return wrap(made, a._key)
+                    result = wrap(made, a._key)
+                    note_layout(result)
+                    return result
             made = function(a.float(), b)
             return made.to(half) if back else made
 

@@ -23,7 +23,7 @@ def layout_of(operator: Operator) -> str:
     """The name of the function that lays results out, or nothing where the kernel's layout is the right one."""
     if operator.outputs != 1 or operator.view:
         return ""
-    if operator.name in ("clone", "to_dtype"):
+    if operator.name in ("clone", "flip", "nonzero", "to_dtype"):
         return "note_layout"
     if operator.family == "reduction" or operator.name in BY_ROWS:
         return "by_rows"
