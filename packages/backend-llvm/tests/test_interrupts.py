@@ -36,7 +36,7 @@ def test_an_error_of_the_mixer_is_the_calls_affair(monkeypatch):
 
 
 PROGRAM = """
-import signal, time, tenfold
+import signal, sys, time, tenfold
 
 class Interrupt(BaseException): pass
 
@@ -47,12 +47,15 @@ def until(work, end):
     while time.monotonic() < end:
         work()
 
+lost = []  # what Python cannot raise, as inside a callback of a weak reference, and tells here
+sys.unraisablehook = lambda told: lost.append(told.exc_type)
 signal.signal(signal.SIGALRM, interrupt)
 x, linear = tenfold.randn(64, 50), tenfold.nn.Linear(50, 50)
 norm = tenfold.nn.LayerNorm(50)
 for work in (lambda: tenfold.rand(3, 4), lambda: norm(linear(x)).sum().backward(), lambda: tenfold.sub(x, x, alpha=0.5)):
     work(), work()
     caught = 0
+    lost.clear()
     for i in range(100):
         try:
             signal.setitimer(signal.ITIMER_REAL, 0.0005 + 0.00001 * i)
@@ -60,13 +63,15 @@ for work in (lambda: tenfold.rand(3, 4), lambda: norm(linear(x)).sum().backward(
         except Interrupt:
             caught += 1
         signal.setitimer(signal.ITIMER_REAL, 0)
-    print(caught, tenfold.is_grad_enabled())
+    print(caught, lost.count(Interrupt), tenfold.is_grad_enabled())
 """
 
 
 def test_at_any_time():
-    """Python itself loses what comes inside a callback of a weak reference: a few of a hundred at the most."""
+    """Every one is caught, but for those few of which Python itself says that it could not raise them."""
     run = subprocess.run([sys.executable, "-c", PROGRAM], capture_output=True, text=True, timeout=100, check=True)
+    assert len(run.stdout.splitlines()) == 3
     for line in run.stdout.splitlines():
-        caught, recording = line.split()
-        assert (int(caught) >= 92, recording) == (True, "True"), run.stdout + run.stderr
+        caught, lost, recording = line.split()
+        assert (int(caught) + int(lost), recording) == (100, "True"), run.stdout + run.stderr
+        assert int(lost) <= 8, run.stdout
