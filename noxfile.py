@@ -24,9 +24,11 @@ from builder import builder, installer, new_environment, once  # noqa: E402
 from chosen import extras, gpu_commands, judges, named, needs_oracle, readme_program, skips, smoke_names, wheel  # noqa: E402
 from commands import each  # noqa: E402
 from compiled import tests_of_numbers  # noqa: E402
+from interpreters import newer_python  # noqa: E402
 from next_version import copy_bumped  # noqa: E402
 from workspace import Package, closure, distribution_name, example_plugins, packages  # noqa: E402
 
+NEWER = newer_python()
 PACKAGES = packages()
 PLUGINS = example_plugins()
 TORCH = "torch==2.13.0"
@@ -55,7 +57,7 @@ if hasattr(nox.options, "allow_parallel"):  # older ones run sessions one after 
     nox.options.allow_parallel = True
 # Those that take longest come first, after the quickest to fail: of sessions side by side none is left running alone at the end.
 nox.options.sessions = [
-    "lint", "types", "oracle", "tests", "cold", "compiled", "docs", "examples", "plugins", "versions", "wheels", "release",
+    "lint", "types", "oracle", "compiled", "tests", "cold", "docs", "examples", "plugins", "versions", "wheels", "release",
 ]  # fmt: skip
 
 
@@ -343,11 +345,11 @@ def cold(session: nox.Session) -> None:
     each(session, commands, OMP_NUM_THREADS=dict.fromkeys(commands, "1"))
 
 
-@nox.session
+@nox.session(python=NEWER)
 def compiled(session: nox.Session) -> None:
-    """Run other packages' tests of numbers once more, with the compiled CPU kernels, which their own sessions lack."""
-    install(session, PACKAGES.values(), *TEST_TOOLS)
-    files = [] if names_files(session) else tests_of_numbers()
+    """Run other packages' tests of numbers once more, with the compiled CPU kernels, and on a newer Python the kernels' own."""
+    install(session, PACKAGES.values(), *TEST_TOOLS, *((TORCH, *ORACLES) if NEWER else ()))
+    files = [] if names_files(session) else tests_of_numbers(natively=NEWER is not None)
     shared_out = PARALLEL if files and at_once(session) > 1 else ()
     session.run("pytest", *shared_out, *files, *session.posargs, env=ONE_THREAD)
 

@@ -12,7 +12,11 @@ SERVED = ("core", "autograd", "nn", "scientific", "optim")  # by kernels without
 _OTHERS = re.compile(r"subprocess|sys\.executable|conformance_tests")
 
 
-def tests_of_numbers() -> list[str]:
-    """Test files of the packages that compiled kernels serve, but those that the session `oracle` runs beside these kernels."""
+def tests_of_numbers(natively: bool) -> list[str]:
+    """Test files of the packages that compiled kernels serve, but those that the session `oracle` runs beside these kernels.
+
+    `natively`: the kernels' own tests, too, for a Python on which they have call paths that other sessions' has not.
+    """
     found = [path for name in SERVED for path in sorted(packages()[name].folder.glob("tests/test_*.py"))]
-    return [str(path) for path in found if not needs_oracle(path) and not _OTHERS.search(path.read_text(encoding="utf-8"))]
+    own = [str(packages()["backend-llvm"].folder / "tests")] if natively else []
+    return own + [str(path) for path in found if not needs_oracle(path) and not _OTHERS.search(path.read_text(encoding="utf-8"))]
