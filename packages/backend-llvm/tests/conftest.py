@@ -9,7 +9,15 @@ from typing import Any
 import numpy as np
 import pytest
 
+from tenfold import llvm_plugin
+from tenfold.plugins.loading import load_kernels
+
 sys.path.insert(0, str(Path(__file__).parent))  # modules that several tests use stand beside them
+
+# Tests import modules of kernels by name. These are attached before, by the plugin and in its order: what is imported
+# first would count as a program's own kernels, which stand before those of packages.
+for _family in llvm_plugin.MODULES:
+    load_kernels("cpu", _family)
 
 
 @pytest.fixture(autouse=True, scope="session")

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 from compared_calls import watchers
+from left_behind import SMALL, left_behind
 
 import tenfold
 from tenfold.llvm.session import session
@@ -200,17 +201,14 @@ def test_calls_leave_no_reference():
     )  # fmt: skip
     things = [x._array, low._array, x._node, None, 0, tenfold.clamp]
 
-    def run() -> None:
-        for call in calls:
-            with contextlib.suppress(RuntimeError):
-                call()
+    def run(times: int) -> None:
+        for _ in range(times):
+            for call in calls:
+                with contextlib.suppress(RuntimeError):
+                    call()
 
-    for _ in range(50):
-        run()
-    before = [sys.getrefcount(t) for t in things]
-    for _ in range(500):
-        run()
-    assert all(abs(sys.getrefcount(t) - n) < 50 for t, n in zip(things, before, strict=True))
+    run(50)
+    assert left_behind(lambda: run(500), things) < SMALL
 
 
 @pytest.mark.parametrize("dtype", ["bfloat16", "float16"])

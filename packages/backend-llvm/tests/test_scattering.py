@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import gc
 import itertools
-import sys
 
 import numpy as np
 import pytest
+from left_behind import SMALL, left_behind, repeated
 
 import tenfold
 from tenfold.dispatch.devices import CPU
@@ -205,12 +204,5 @@ def test_no_reference_is_left():
     for call in calls:
         for _ in range(50):
             call()
-    gc.collect()
     things = (x, x._array, places, places._array, values, values._array, CPU, tenfold.Tensor, np.dtype(np.float32))
-    before, objects = [sys.getrefcount(t) for t in things], len(gc.get_objects())
-    for call in calls:
-        for _ in range(2000):
-            call()
-    gc.collect()
-    assert all(abs(sys.getrefcount(t) - n) < 50 for t, n in zip(things, before, strict=True))
-    assert abs(len(gc.get_objects()) - objects) < 500
+    assert left_behind(repeated(calls, 2000), things) < SMALL

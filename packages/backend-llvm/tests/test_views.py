@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import gc
-import sys
 from contextlib import nullcontext
 
 import numpy as np
 import pytest
+from left_behind import SMALL, left_behind, repeated
 from numpy.lib.stride_tricks import as_strided
 
 import tenfold
@@ -296,15 +295,7 @@ def test_views_leave_no_reference():
     for call in made:
         for _ in range(300):
             call()
-    gc.collect()
     kept = (x._array, w._array, x._storage, w._storage, CPU, tenfold.Tensor, np.dtype(np.float32))
     things = (x, w, shape, None, True, False, 0, *kept)
-    before, objects = [sys.getrefcount(t) for t in things], len(gc.get_objects())
-    for call in made:
-        for _ in range(5000):
-            call()
-    gc.collect()
-    changed = [sys.getrefcount(t) - n for t, n in zip(things, before, strict=True)]
-    assert all(abs(n) < 60 for n in changed), changed
-    assert abs(len(gc.get_objects()) - objects) < 500
+    assert left_behind(repeated(made, 5000), things) < SMALL
     assert len(w._storage.views) < 100

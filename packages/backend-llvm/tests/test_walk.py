@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import gc
-import sys
 import threading
 import weakref
 
 import numpy as np
 import pytest
+from left_behind import SMALL, left_behind
 
 import tenfold
 from tenfold import nn
@@ -387,12 +387,7 @@ def test_ten_thousand_passes_leave_no_reference(walks):
         return y
 
     run(50)
-    gc.collect()
     classes = type((a * b)._node), type(a._node)
     things = [a, b, c, d, g, target, a._node, a._array, *classes, None, True, NotImplemented, other_walks.WALKS]
-    before, objects = [sys.getrefcount(t) for t in things], len(gc.get_objects())
-    run(3_000)
-    gc.collect()
-    assert all(abs(sys.getrefcount(t) - n) < 50 for t, n in zip(things, before, strict=True))
-    assert abs(len(gc.get_objects()) - objects) < 200
+    assert left_behind(lambda: run(3_000), things) < SMALL
     walks.clear()
