@@ -7,7 +7,7 @@ import sys
 from collections.abc import Callable, Iterable
 from typing import Any
 
-SMALL = 20  # changes are nothing beside the thousands of calls of a run
+SMALL = 100  # changes are nothing beside the five hundred calls and more of a run
 
 
 def left_behind(run: Callable[[], Any], things: Iterable[Any] = ()) -> int:
