@@ -31,7 +31,8 @@ def _plain(value: Any) -> Any:
 def test_functions_over_lists(which: int) -> None:
     expected = pytest.importorskip("torch._higher_order_ops.foreach_map").foreach_map(*_calls(torch)[which])
     found = foreach_map(*_calls(tenfold)[which])
-    assert _plain(found) == _plain(expected) and isinstance(found, list) == isinstance(expected, list)
+    assert _plain(found) == _plain(expected)
+    assert isinstance(found, list) == isinstance(expected, list)
 
 
 def test_functions_over_lists_take_further_arguments_by_name() -> None:

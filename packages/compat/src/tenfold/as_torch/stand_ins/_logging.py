@@ -18,6 +18,6 @@ def set_logs(*, modules: dict[str, int | bool] | None = None, **channels: int | 
             raise ValueError(f"set_logs: Unrecognized log level for log {name}: {level!r}")
 
 
-def getArtifactLogger(module_qname: str, artifact_name: str) -> Any:  # noqa: N802 - PyTorch's name
+def getArtifactLogger(module_qname: str, artifact_name: str) -> Any:
     """The logger of one kind of a module's messages."""
     return logging.getLogger(f"{module_qname}.__{artifact_name}")
