@@ -21,6 +21,19 @@ assert torch.nn.Module.__call__ is tenfold.nn.Module.__call__
 """)
 
 
+def test_functions_stay_where_modules_of_their_names_are_imported(run):
+    run("""
+import sys
+hidden = ["autograd.gradcheck", "multiprocessing.spawn", "nn.parallel.data_parallel", "nn.parallel.parallel_apply",
+          "nn.parallel.replicate", "nn.utils.spectral_norm", "nn.utils.weight_norm"]
+for name in hidden:
+    module = importlib.import_module(f"torch.{name}")
+    package, _, leaf = name.rpartition(".")
+    function = getattr(importlib.import_module(f"torch.{package}"), leaf)
+    assert module is sys.modules[f"tenfold.{name}"] and function is getattr(module, leaf) and callable(function), name
+""")
+
+
 def test_versions(run):
     run("""
 assert torch.__version__ == torch.version.__version__ == importlib.metadata.version("torch") != tenfold.__version__

@@ -14,6 +14,7 @@ from typing import Any
 import tenfold
 from tenfold import Tensor
 from tenfold.as_torch.stand_ins.absent import classes, functions
+from tenfold.dispatch.overrides import handle_torch_function, has_torch_function
 
 # The names that PyTorch's schemas give to forms of arguments.
 _OVERLOADS = frozenset(
@@ -23,8 +24,15 @@ _OVERLOADS = frozenset(
     "dtype dtype_out p float low generator generator_out Scalar_generator start start_step start_out names_out "
     "ScalarOpt_dim ScalarOpt_dtype ScalarOpt_dim_dtype Tensor_indices sections indices SymInt vec vec_out "
     "memory_format padding layout device prim other_layout complex Tensor_dim values values_stable stable descending "
-    "dim_int value reduce value_reduce src Int Hacked_twin input_dtype str list using_ints Dimname tensor scalar op any".split()
+    "dim_int value reduce value_reduce src Int Hacked_twin input_dtype str list using_ints Dimname tensor scalar op any "
+    "_RecordFunction".split()
 )
+
+
+def overriding(args: tuple[Any, ...], kwargs: dict[str, Any]) -> list[Any] | None:
+    """A call's arguments, those within lists too, if a class among them or a mode that is entered overrides operators."""
+    given = [each for value in (*args, *kwargs.values()) for each in (value if isinstance(value, (list, tuple)) else (value,))]
+    return given if has_torch_function(given) else None
 
 
 class OpOverload:
@@ -37,6 +45,8 @@ class OpOverload:
         self.__module__, self.__doc__ = packet.__module__, packet.__doc__
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        if (given := overriding(args, kwargs)) is not None:
+            return handle_torch_function(self, given, *args, **kwargs)
         return self._operator(*args, **kwargs)
 
     @property
@@ -83,6 +93,8 @@ class OpOverloadPacket:
         self._registered: dict[str, Any] = {}
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        if (given := overriding(args, kwargs)) is not None:
+            return handle_torch_function(self, given, *args, **kwargs)
         if len(self._registered) > 1:
             return self._fitting(args, kwargs)(*args, **kwargs)
         return self._function(*args, **kwargs)
@@ -135,7 +147,7 @@ class _OpNamespace(types.ModuleType):
         self.__file__ = "torch.ops"
 
     def __getattr__(self, name: str) -> Any:
-        function = None if name.startswith("__") or self._name not in ("aten", "prims") else _function(name)
+        function = None if name.startswith("__") else _function(self._name, name)
         if function is None:
             raise AttributeError(f"'_OpNamespace' '{self._name}' object has no attribute '{name}'")
         packet = self.__dict__[name] = OpOverloadPacket(self._name, name, function)
@@ -164,8 +176,12 @@ class _Ops(types.ModuleType):
         return "ops"
 
 
-def _function(name: str) -> Any:
+def _function(namespace: str, name: str) -> Any:
     """The operator of this name in Tenfold's modules, or the method; None if there is none."""
+    if namespace == "profiler":
+        return getattr(importlib.import_module("tenfold._library.profiler_ops"), name, None)
+    if namespace not in ("aten", "prims"):
+        return None
     if name in _OTHERWISE:
         return _OTHERWISE[name]
     for home in _homes():

@@ -131,7 +131,19 @@ def impl(qualname: Any, types: Any, func: Any = None, *, lib: Any = None) -> Any
     kinds = [types] if isinstance(types, str) else list(types)
     if isinstance(qualname, str) and qualname not in DEFINED:
         CustomOpDef(qualname)
-    return operator(qualname).register_kernel([None if kind == "default" else kind for kind in kinds], func)
+    found = operator(qualname)
+    found._implicit |= any(map(_is_implicit, kinds))
+    return found.register_kernel([None if _serves_all(kind) else _KEYS.get(kind, kind) for kind in kinds], func)
+
+
+def _is_implicit(key: str) -> bool:
+    """Whether functions under this key are differentiated through what they call."""
+    return key == "CompositeImplicitAutograd" or key.startswith("Autograd")
+
+
+def _serves_all(kind: str) -> bool:
+    """Whether this is a key of PyTorch's, or "default", for functions that serve every kind of device."""
+    return kind == "default" or kind.startswith(("Composite", "Autograd"))
 
 
 class Library:
@@ -155,7 +167,7 @@ class Library:
         """The function of an operator: for the kind of device that the key names, or for all of them."""
         key = dispatch_key or self.dispatch_key
         found = operator(f"{self.ns}::{op_name}" if isinstance(op_name, str) and "::" not in op_name else op_name)
-        found._implicit |= key == "CompositeImplicitAutograd" or key.startswith("Autograd")
+        found._implicit |= _is_implicit(key)
         found.register_kernel(_KEYS.get(key), fn)
 
     def _destroy(self) -> None:

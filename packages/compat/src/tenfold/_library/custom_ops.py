@@ -11,7 +11,8 @@ import tenfold
 from tenfold import Tensor
 from tenfold._library.results import as_declared
 from tenfold._library.schemas import FunctionSchema
-from tenfold._ops import OpOverload, OpOverloadPacket, ops
+from tenfold._ops import OpOverload, OpOverloadPacket, ops, overriding
+from tenfold.dispatch.overrides import handle_torch_function
 from tenfold.dispatch.runtime import STATE
 
 Kernel = Callable[..., Any]
@@ -76,6 +77,8 @@ class CustomOpDef:
         places[name]._register(form or "default", self)
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        if (given := overriding(args, kwargs)) is not None:
+            return handle_torch_function(self._overload, given, *args, **kwargs)
         if self._schema is not None:
             args, kwargs = self._schema.bind(args, kwargs)  # type: ignore[assignment]
         if self._narrow and (kind := next(tensors((*args, *kwargs.values())), None)) is not None:
@@ -86,6 +89,13 @@ class CustomOpDef:
         if not self._implicit and (recorded or STATE.transforms):
             return self._recorded(args, kwargs)
         return self._run(*args, **kwargs)
+
+    @property
+    def _overload(self) -> OpOverload:
+        """Its place in `torch.ops`, which is what classes that override operators are told."""
+        name, _, form = self._name.partition(".")
+        packet: OpOverloadPacket = getattr(getattr(ops, self._namespace), name)
+        return getattr(packet, form or "default")  # type: ignore[no-any-return]
 
     def _narrowed(self, dtype: Any, device: str, args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
         """The call of an operator with a rule for autocast: floating point arguments in its dtype."""

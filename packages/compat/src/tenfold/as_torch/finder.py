@@ -69,6 +69,7 @@ class Finder(importlib.metadata.DistributionFinder):
         target = None if module.__name__ in ROOTS else target_of(module.__name__)
         if target is not None:
             found = sys.modules[module.__name__] = importlib.import_module(target)
+            name_hidden_modules(found, module.__name__)
             if module.__name__ in ("torch.cuda.amp", "torch.cpu.amp"):  # packages in PyTorch
                 found.__path__ = []
         if module.__name__ == "torch.nn":
@@ -88,6 +89,17 @@ class Finder(importlib.metadata.DistributionFinder):
     def find_distributions(self, context: Any = importlib.metadata.DistributionFinder.Context()) -> Iterable[Any]:  # noqa: B008
         """PyTorch's distributions, by name or all of them."""
         return [TorchDistribution(name) for name in ROOTS if context.name in (None, name) and _is_distributed(name)]
+
+
+def name_hidden_modules(package: types.ModuleType, name: str) -> None:
+    """Put modules into place that a package hides behind a function of the same name, such as `autograd.gradcheck`.
+
+    Were they left to an import, it would set the package's attribute to the module, and the function would be lost.
+    """
+    for leaf, value in list(vars(package).items()):
+        hidden = sys.modules.get(f"{package.__name__}.{leaf}")
+        if hidden is not None and value is not hidden:
+            sys.modules.setdefault(f"{name}.{leaf}", hidden)
 
 
 def answer_below(module: types.ModuleType, name: str) -> None:

@@ -28,7 +28,10 @@ def public_name(function: Any) -> str | None:
     ('tenfold.relu', 'tenfold.linalg.inv', None)
     """
     name = getattr(function, "__name__", None)
-    module = str(getattr(function, "__module__", None)).partition(".")[0]
+    whole = str(getattr(function, "__module__", None))
+    if whole.startswith("torch._ops.") and namespace() == "torch":  # torch.ops, which `tenfold.ops` is not
+        return f"{whole.replace('_ops', 'ops', 1)}.{name}"
+    module = whole.partition(".")[0]
     if not isinstance(name, str) or module not in ("tenfold", "torch"):
         return None
     for place, prefix in sorted(_PLACES.items(), key=lambda item: not (item[1] and name.startswith(item[1]))):
