@@ -15,6 +15,7 @@ from tenfold.autograd.inplace import rebase, reshaped, way_to
 from tenfold.autograd.levels import SCOPES
 from tenfold.autograd.nodes import AccumulateGrad, Node, Output, ViewOutsideGraph
 from tenfold.autograd.recording import make_attach
+from tenfold.autograd.seen import seen
 from tenfold.autograd.written import record_write
 from tenfold.dispatch.devices import CPU
 from tenfold.dispatch.gradmode import enable_grad
@@ -317,7 +318,7 @@ def grad(
     captures: dict[Node, Any] = dict.fromkeys(node for node, _ in places)
     roots = _roots(outs, _as_tuple(grad_outputs) or (None,) * len(outs), "grad")
     engine.run(roots, create_graph if retain_graph is None else retain_graph, create_graph, captures, accumulate=False)
-    found = [captures[node] if nr is None or captures[node] is None else captures[node][nr] for node, nr in places]
+    found = [seen(captures[node] if nr is None or captures[node] is None else captures[node][nr]) for node, nr in places]
     return tuple(
         [
             g if g is not None and type(t) is Tensor else _found(i, t, g, allow_unused, materialize_grads, create_graph)

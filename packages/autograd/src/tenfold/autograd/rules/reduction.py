@@ -10,6 +10,7 @@ from tenfold.autograd.gradients import gradient
 from tenfold.autograd.rules.conjugates import conj, is_complex
 from tenfold.autograd.rules.indexing import sent
 from tenfold.autograd.rules.passing import whole as elsewhere
+from tenfold.autograd.seen import to_expand
 from tenfold.dispatch.runtime import STATE
 from tenfold.dispatch.shape_rules import wrap_dim, wrap_dims
 from tenfold.ops.pointwise.several import where
@@ -30,7 +31,7 @@ def restore_dims(g: Any, shape: Any, dim: Any, keepdim: bool) -> Any:
 
 
 def _mean(g: Any, input_shape: Any, dim: Any, keepdim: bool) -> Any:
-    g = g / max(count_over(input_shape, dim), 1)
+    g = to_expand(g / max(count_over(input_shape, dim), 1))
     return restore_dims(g, input_shape, dim, keepdim).expand(input_shape)
 
 
