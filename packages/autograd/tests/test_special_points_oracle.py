@@ -342,7 +342,7 @@ def test_a_zero_keeps_what_comes_after_it_out_of_cumprod_s_gradient(values, inco
 )
 @pytest.mark.parametrize("dtype", ["float64", "float32", "float16", "bfloat16"])
 def test_cumprod_s_gradient_beside_zeros_is_that_of_running_sums(dtype, values):
-    """Of lines with and without a zero, forwards and backwards: nan and what is too large for the dtype stand where PyTorch's do."""
+    """Of lines with and without a zero, either way round: nan and what is too large for the dtype stand where PyTorch's do."""
     for incoming in (1.0, 0.0, -2.5):
         grads = []
         for lib in (torch, tenfold):

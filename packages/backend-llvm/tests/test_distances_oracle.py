@@ -97,7 +97,7 @@ SPECIAL = [float("nan"), float("inf"), -float("inf"), 0.0, 1.0, -2.0, 2.5]
 
 @pytest.mark.parametrize("p", [1.0, INF])
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
-def test_what_is_not_finite(dtype, p):
+def test_nan_and_infinities_among_few_numbers(dtype, p):
     """The signs of nan are nan; the largest of two matrices' differences is that of those that are known."""
     rng = np.random.default_rng(0)
     for _ in range(40):

@@ -10,8 +10,8 @@ from tenfold.autograd.function_ctx import FunctionCtx
 from tenfold.autograd.nodes import NUMBERS, RELEASED, Node
 from tenfold.autograd.pytree import flatten, unflatten
 from tenfold.autograd.recording import alias, modified, restore, restore_output, second_time
-from tenfold.autograd.seen import seen
 from tenfold.autograd.saved import Packed, current_hooks, raw_saved
+from tenfold.autograd.seen import seen
 from tenfold.dispatch.gradmode import enable_grad
 from tenfold.dispatch.inplace import _broadcasts_to
 from tenfold.ops.creation.factories import zeros
