@@ -108,7 +108,7 @@ class FunctionNode(Node, FunctionCtx):
         self._saved = RELEASED
 
     def apply(self, g: Any, wanted: tuple[Any, ...]) -> Any:
-        gs = [seen(one) for one in (self._materialized(g) if isinstance(g, list) else [g])]
+        gs = seen(self._materialized(g) if isinstance(g, list) else [g])
         results = self._function._own_backward()(self, *gs)
         if not isinstance(results, tuple):
             results = (results,)

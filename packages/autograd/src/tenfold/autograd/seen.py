@@ -17,6 +17,8 @@ def to_expand(g: Any) -> Any:
 
 
 def seen(g: Any) -> Any:
-    """A gradient that a program is about to see; None where there is none."""
+    """A gradient that a program is about to see, or those of a node of several results; None where there is none."""
+    if type(g) is list:
+        return [seen(one) for one in g]
     base = None if g is None else g._base
     return g.contiguous() if base is not None and getattr(base, "_copied_when_seen", False) else g
