@@ -337,6 +337,23 @@ def test_a_zero_keeps_what_comes_after_it_out_of_cumprod_s_gradient(values, inco
         np.testing.assert_array_equal(grads[1], grads[0])
 
 
+@pytest.mark.parametrize(
+    "values", [[300.0, 300, 0], [nan, 0, 2], [inf, 0, 1], [0, inf, 2], [2, 3, 0, 4, 5, 0, 6], [0, 0, 3], [1, -0.0, inf]]
+)
+@pytest.mark.parametrize("dtype", ["float64", "float32", "float16", "bfloat16"])
+def test_cumprod_s_gradient_beside_zeros_is_that_of_running_sums(dtype, values):
+    """Of lines with and without a zero, either way round: nan and what is too large for the dtype stand where PyTorch's do."""
+    for incoming in (1.0, 0.0, -2.5):
+        grads = []
+        for lib in (torch, tenfold):
+            x = lib.tensor([values, values[::-1], [1.5] * len(values)], dtype=getattr(lib, dtype), requires_grad=True)
+            g = lib.ones_like(x)
+            g[:, 1] = incoming
+            x.cumprod(1).backward(g)
+            grads.append(x.grad.double().numpy())
+        np.testing.assert_array_equal(grads[1], grads[0])
+
+
 @pytest.mark.parametrize("dtype", ["float32", "float16", "bfloat16"])
 def test_a_number_between_two_tensors_is_kept_for_a_second_pass(dtype):
     for call in (lambda x, e: x.lerp(e, 0.3), lambda x, e: x.add(0).lerp_(e, 2), lambda x, e: x.lerp(e, 1e9)):

@@ -10,6 +10,7 @@ import numpy as np
 PHRASES = (
     "A view was created in no_grad mode and is being modified inplace with grad mode enabled",
     "A view was created in no_grad mode and its base or another view of its base has been modified inplace",
+    "is a view of a view which was created in no_grad mode and is being modified inplace with grad mode enabled",
     "A view was created in inference mode and is being modified inplace in normal mode",
     "A view was created in inference mode and its base or another view of its base has been modified inplace",
     "This view is the output of a function that returns multiple views. Such functions do not allow",
@@ -25,9 +26,8 @@ PHRASES = (
     "Can't detach views in-place. Use detach() instead",
     "leaf variable has been moved into the graph interior",
 )
-# Where PyTorch speaks of a view of a view, or of no_grad mode where there is none.
+# Where PyTorch speaks of no_grad mode where there is none.
 OWN_WORDS = {
-    "view_of_view_of_no_grad_written": "A view was created in no_grad mode and is being modified inplace",
     "constants_unbound": "This view is the output of a function that returns multiple views",
 }
 

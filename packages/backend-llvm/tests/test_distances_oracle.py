@@ -90,3 +90,30 @@ def test_distances_of_columns_and_their_gradients_lie_row_by_row(shape, p):
         d = m.cdist(*columns, p)
         found = m.autograd.grad(d, columns, m.ones_like(d))
         assert [x.is_contiguous() for x in (d, *found)] == [True, True, True]
+
+
+SPECIAL = [float("nan"), float("inf"), -float("inf"), 0.0, 1.0, -2.0, 2.5]
+
+
+@pytest.mark.parametrize("p", [1.0, INF])
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_nan_and_infinities_among_few_numbers(dtype, p):
+    """The signs of nan are nan; the largest of two matrices' differences is that of those that are known."""
+    rng = np.random.default_rng(0)
+    for _ in range(40):
+        P, R, M = rng.integers(1, 5), rng.integers(1, 4), rng.integers(1, 20)
+        a, b = (rng.choice(SPECIAL, (rows, M)).astype(dtype) for rows in (P, R))
+        g = rng.choice([0, 1, -1.5], (P, R)).astype(dtype)
+        found = []
+        for lib in (tenfold, torch):
+            x, y = lib.tensor(a, requires_grad=True), lib.tensor(b, requires_grad=True)
+            lengths = lib.cdist(x, y, p=p)
+            lengths.backward(lib.tensor(g))
+            z = lib.tensor(a, requires_grad=True)
+            own = lib.nn.functional.pdist(z, p=p)
+            own.sum().backward()
+            quiet = lib.cdist(x.detach(), y.detach(), p=p), lib.nn.functional.pdist(z.detach(), p=p)
+            results = [lengths, own, *quiet] + ([x.grad, y.grad, z.grad] if len(own) else [x.grad, y.grad])
+            found.append([t.detach().numpy() for t in results])
+        for mine, theirs in zip(*found):
+            np.testing.assert_array_equal(mine, theirs)

@@ -132,8 +132,8 @@ SOURCES = {
 ARRAY = np.arange(-3, 9, dtype=np.float32).reshape(3, 4)
 
 
-# Where the ordinary way differs from PyTorch in layout or in words: parts that are copied, steps that are wrong, places beyond.
-APART = {"unsafe_split", "unsafe_chunk", "slice_scatter backwards", "take_along_dim beyond", "to nothing"}
+# Where the ordinary way differs from PyTorch in layout or in words: steps that are wrong, places beyond.
+APART = {"slice_scatter backwards", "take_along_dim beyond", "to nothing"}
 
 
 @pytest.mark.parametrize("name", [n for n in CASES if n not in APART])

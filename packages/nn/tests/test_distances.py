@@ -74,3 +74,20 @@ def test_renorm_of_half_precision_beyond_its_range():
     scaled = tenfold.full((2, 16), 60000.0, dtype=tenfold.float16).renorm(2, 0, 1.0)
     assert scaled.dtype is tenfold.float16
     assert scaled.tolist() == [[0.25] * 16] * 2
+
+
+@pytest.mark.parametrize("features", [2, 150])
+def test_the_largest_of_what_is_known(features):
+    """PyTorch's: of two matrices nan is left out, of a matrix's own rows it is not."""
+    x = tenfold.zeros(2, features)
+    x[0, :2] = tenfold.tensor([float("nan"), 3.0])
+    x[1] = float("nan")
+    assert tenfold.cdist(x, tenfold.zeros(300, features), float("inf"))[:, 0].tolist() == [3.0, 0.0]
+    assert tenfold.pdist(tenfold.stack([x[0], tenfold.zeros(features)]), float("inf")).isnan().all()
+
+
+def test_the_sign_of_nan_is_nan():
+    pytest.importorskip("tenfold.autograd")
+    x = tenfold.tensor([[float("nan"), 1.0]], requires_grad=True)
+    tenfold.cdist(x, tenfold.zeros(1, 2), 1.0).sum().backward()
+    np.testing.assert_array_equal(x.grad.numpy(), [[np.nan, 1.0]])

@@ -11,6 +11,7 @@ from tenfold.autograd.nodes import NUMBERS, RELEASED, Node
 from tenfold.autograd.pytree import flatten, unflatten
 from tenfold.autograd.recording import alias, modified, restore, restore_output, second_time
 from tenfold.autograd.saved import Packed, current_hooks, raw_saved
+from tenfold.autograd.seen import seen
 from tenfold.dispatch.gradmode import enable_grad
 from tenfold.dispatch.inplace import _broadcasts_to
 from tenfold.ops.creation.factories import zeros
@@ -107,7 +108,7 @@ class FunctionNode(Node, FunctionCtx):
         self._saved = RELEASED
 
     def apply(self, g: Any, wanted: tuple[Any, ...]) -> Any:
-        gs = self._materialized(g) if isinstance(g, list) else [g]
+        gs = seen(self._materialized(g) if isinstance(g, list) else [g])
         results = self._function._own_backward()(self, *gs)
         if not isinstance(results, tuple):
             results = (results,)

@@ -8,6 +8,7 @@ from typing import Any
 from tenfold.autograd.handles import add_hook
 from tenfold.autograd.levels import SCOPES
 from tenfold.autograd.nodes import Node
+from tenfold.autograd.seen import seen
 from tenfold.utils.hooks import RemovableHandle
 
 
@@ -68,6 +69,7 @@ def arriving(node: Node, g: Any) -> Any:
 def _hooked(node: Node, extra: dict[str, Any], g: Any) -> Any:
     """What a tensor's hooks make of its gradient."""
     for hook in list(extra.get("tensor", {}).values()):
+        g = seen(g)
         replaced = hook(g)
         if replaced is not None:
             _check_replacement(node, replaced, g)
@@ -89,6 +91,7 @@ def before(node: Node, g: Any) -> Any:
     """Run the node's own prehooks."""
     assert node._extra is not None
     for hook in list(node._extra.get("pre", {}).values()):
+        g = seen(g)
         replaced = hook(node._of_outputs(g))
         if replaced is not None:
             g = node._to_results(replaced if isinstance(replaced, (tuple, list)) else (replaced,))

@@ -35,6 +35,7 @@ class Node:
     # Underscored, for the nodes of custom Functions are the `ctx` on which users may set any name.
     __slots__ = ("__weakref__", "_extra", "_next", "_number", "_shape")
     is_leaf = False
+    of_base = False  # a leaf's that requires gradients only because its base does
     is_output = False
     is_multiple = False  # its gradient is a list, one entry for each result
     output_nr = 0
@@ -166,6 +167,21 @@ class AccumulateGrad(Node):
         if not former:
             return self._shape
         return next((shape for until, shape in former if number < until), self._shape)
+
+
+def _nobody() -> None:
+    """What the node of a view refers to whose `.grad` stays None."""
+
+
+class ViewOutsideGraph(AccumulateGrad):
+    """The node of a view made where nothing is recorded: it requires gradients as its base does, and drops what arrives."""
+
+    __slots__ = ()
+    of_base = True
+
+    def __init__(self, tensor: Any) -> None:
+        self.ref = _nobody  # type: ignore[assignment]
+        self._shape, self._next, self._extra, self._number = tensor._array.shape, (), None, LEAF
 
 
 class Output(Node):

@@ -14,6 +14,7 @@ from typing import Any
 from tenfold.autograd import engine
 from tenfold.autograd.levels import SCOPES, Transform, bare, recorded_below
 from tenfold.autograd.nodes import AccumulateGrad, Node
+from tenfold.autograd.seen import seen
 from tenfold.dispatch.gradmode import enable_grad
 from tenfold.dispatch.runtime import STATE
 from tenfold.ops.creation.like import zeros_like
@@ -123,6 +124,6 @@ def pull(scope: Scope, outputs: list[Tensor], inputs: list[Tensor], cotangents: 
     live = wanted and (scope.is_live(outputs) or any(g._node is not None for g in cotangents))
     if roots:
         engine.run(roots, True, live, captures, accumulate=False)
-    found = [zeros_like(bare(t)) if captures[n] is None else captures[n] for t, n in zip(inputs, nodes)]
+    found = [zeros_like(bare(t)) if captures[n] is None else seen(captures[n]) for t, n in zip(inputs, nodes)]
     scope.outer_recorded = wanted  # a pullback's results belong to where it is called
     return [scope.cut(g) for g in found]

@@ -19,6 +19,7 @@ from tenfold.autograd.batching import is_elementwise
 from tenfold.autograd.gradients import GradientRule, find as find_gradient
 from tenfold.autograd.levels import SCOPES, highest, tensors_in
 from tenfold.autograd.scopes import Scope
+from tenfold.autograd.seen import seen
 from tenfold.dispatch.operators import Operator, as_operator, find as find_operator
 from tenfold.ops.creation.like import ones_like, zeros_like
 from tenfold.tensor.tensor import Tensor
@@ -210,7 +211,7 @@ def _gradients(outputs: list[Tensor], inputs: list[Tensor], cotangents: list[Ten
     captures: dict[Any, Any] = dict.fromkeys([t._node for t in inputs])
     if outputs:
         engine.run([(t._node, g) for t, g in zip(outputs, cotangents)], True, create_graph, captures, accumulate=False)
-    return [captures[t._node] for t in inputs]
+    return [seen(captures[t._node]) for t in inputs]
 
 
 __all__ = ["DOUBLE_BACKWARD", "ELEMENTWISE", "LINEAR", "MULTILINEAR", "find", "jvp_by_name", "jvp_rule", "push"]

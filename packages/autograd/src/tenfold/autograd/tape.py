@@ -13,8 +13,9 @@ from tenfold.autograd.gradients import find
 from tenfold.autograd.hooks import register_post_accumulate_hook, register_tensor_hook, retain_grad
 from tenfold.autograd.inplace import rebase, reshaped, way_to
 from tenfold.autograd.levels import SCOPES
-from tenfold.autograd.nodes import AccumulateGrad, Node, Output
+from tenfold.autograd.nodes import AccumulateGrad, Node, Output, ViewOutsideGraph
 from tenfold.autograd.recording import make_attach
+from tenfold.autograd.seen import seen
 from tenfold.autograd.written import record_write
 from tenfold.dispatch.devices import CPU
 from tenfold.dispatch.gradmode import enable_grad
@@ -28,7 +29,7 @@ from tenfold.tensor.holding import Holding
 from tenfold.tensor.tensor import Tensor, wrap
 
 __all__ = [
-    "backward", "grad", "handed_over", "has_gradient", "is_transformed", "leaf", "make_attach", "rebase",
+    "backward", "grad", "handed_over", "has_gradient", "is_transformed", "leaf", "make_attach", "of_base", "rebase",
     "record_write",
     "register_post_accumulate_hook", "register_tensor_hook", "reshaped", "rest", "retain_grad",
     "way_to",
@@ -48,9 +49,18 @@ def leaf(tensor: Tensor) -> AccumulateGrad:
     return node
 
 
+def of_base(view: Tensor) -> AccumulateGrad | None:
+    """The node of a view of a tensor that requires gradients, made where nothing is recorded; None if it can have none."""
+    return ViewOutsideGraph(view) if view.dtype.category > 1 else None
+
+
 def rest(tensor: Tensor) -> None:
     """Take a tensor's node off. A leaf's is kept for the time when it requires gradients again, with the hooks of the last."""
     node, key = tensor._node, id(tensor)
+    for entry in () if tensor._storage is None else tensor._storage.views.values():
+        view = entry()
+        if view is not None and view._base is tensor and view._node is not None and view._node.of_base:
+            view._node = None
     if node is not None and not node.is_leaf:
         leave(tensor)
         hooks = node._extra.get("tensor") if node._extra else None
@@ -308,7 +318,7 @@ def grad(
     captures: dict[Node, Any] = dict.fromkeys(node for node, _ in places)
     roots = _roots(outs, _as_tuple(grad_outputs) or (None,) * len(outs), "grad")
     engine.run(roots, create_graph if retain_graph is None else retain_graph, create_graph, captures, accumulate=False)
-    found = [captures[node] if nr is None or captures[node] is None else captures[node][nr] for node, nr in places]
+    found = [seen(captures[node] if nr is None or captures[node] is None else captures[node][nr]) for node, nr in places]
     return tuple(
         [
             g if g is not None and type(t) is Tensor else _found(i, t, g, allow_unused, materialize_grads, create_graph)

@@ -33,6 +33,9 @@ def _size(v: Vectors, d: str) -> str:
 
 
 def _joined(v: Vectors, kind: str, known: str, other: str) -> str:
+    if kind == "largest known":  # of nan and a number it is the number
+        test = v.f.let(f"fcmp ogt {v.type} {other}, {known}")
+        return v.f.let(f"select <{v.lanes} x i1> {test}, {v.type} {other}, {v.type} {known}")
     if kind == "largest":
         return v.f.let(f"call {v.type} @llvm.maximum.{v.suffix}({v.type} {known}, {v.type} {other})")
     return v.f.let(f"fadd {v.type} {known}, {other}")
@@ -59,7 +62,7 @@ def _distance(v: Vectors, kind: str, a: str, c: str, width: str) -> str:
     first, *others = (v.load(place) for place in sums)
     for other in others:
         first = _joined(v, kind, first, other)
-    if kind == "largest":
+    if kind.startswith("largest"):
         return f.let(f"call {v.element} @llvm.vector.reduce.fmaximum.{v.suffix}({v.type} {first})")
     total = v.total(first)
     return f.let(f"call {v.element} @llvm.sqrt.f{8 * v.stored.size}({v.element} {total})") if kind == "squares" else total
@@ -77,6 +80,7 @@ def distances(stored: Stored, kind: str, own: bool) -> str:
     Context: x1, x2, out; rows of each, elements of a padded row.
     """
     f, v = _begun(stored)
+    kind = "largest known" if kind == "largest" and not own else kind
     x1, x2, out, rows, others, width = f.words(["*x1", "*x2", "*out", "rows", "others", "width"])
     with f.loop("%lo", "%hi") as item:
         batch, i = f.split(item, rows)
@@ -114,6 +118,9 @@ def slopes(stored: Stored, kind: str, own: bool) -> str:
                 else:
                     at = v.place(result, _either_pair(f, i, j, rows)) if own else v.place(lengths, j)
                     slope = _sign(v, d) if kind == "sum" else _sign_of_largest(v, d, v.splat(v.load(at, v.element)))
+                if own:  # of a row and itself nothing, nan and infinities too
+                    same = f.let(f"icmp eq i64 {i}, {j}")
+                    slope = f.let(f"select i1 {same}, {v.type} {v.constant(0.0)}, {v.type} {slope}")
                 v.store(v.fma(w, slope, v.load(sum_)), sum_)
             v.store(v.load(sum_), v.place(goal, column))
     return _declared(v)
@@ -143,16 +150,18 @@ def _shares(v: Vectors, kind: str, own: bool, arrays: tuple[str, str, str], wher
 
 
 def _sign(v: Vectors, d: str) -> str:
+    """1, -1 or 0, and nan of nan."""
     f, test = v.f, f"<{v.lanes} x i1>"
     zero, one, less = (v.constant(n) for n in (0.0, 1.0, -1.0))
-    below = f.let(f"select {test} {f.let(f'fcmp olt {v.type} {d}, {zero}')}, {v.type} {less}, {v.type} {zero}")
+    equal = f.let(f"select {test} {f.let(f'fcmp uno {v.type} {d}, {d}')}, {v.type} {d}, {v.type} {zero}")
+    below = f.let(f"select {test} {f.let(f'fcmp olt {v.type} {d}, {zero}')}, {v.type} {less}, {v.type} {equal}")
     return f.let(f"select {test} {f.let(f'fcmp ogt {v.type} {d}, {zero}')}, {v.type} {one}, {v.type} {below}")
 
 
 def _sign_of_largest(v: Vectors, d: str, length: str) -> str:
-    """The sign where a difference is the largest, and finite."""
-    f, test, size = v.f, f"<{v.lanes} x i1>", _size(v, d)
-    infinite = v.constant(float("inf"))
-    finite = f.let(f"fcmp olt {v.type} {size}, {infinite}")
-    there = f.let(f"and {test} {f.let(f'fcmp oeq {v.type} {size}, {length}')}, {finite}")
-    return f.let(f"select {test} {there}, {v.type} {_sign(v, d)}, {v.type} {v.constant(0.0)}")
+    """The sign where a difference is the largest; nan where that is not known, or both are infinite."""
+    f, test, zero = v.f, f"<{v.lanes} x i1>", v.constant(0.0)
+    short = f.let(f"fsub {v.type} {length}, {_size(v, d)}")
+    unknown = f.let(f"select {test} {f.let(f'fcmp uno {v.type} {short}, {short}')}, {v.type} {short}, {v.type} {zero}")
+    there = f.let(f"fcmp oeq {v.type} {short}, {zero}")
+    return f.let(f"select {test} {there}, {v.type} {_sign(v, d)}, {v.type} {unknown}")

@@ -138,6 +138,7 @@ def _check(rows: Any, dim: int, places: Any) -> None:
 @kernel(op.gather, device="cpu")
 def gather(input: Any, dim: int, index: Any, sparse_grad: bool) -> Any:
     if not index.size:
+        range(input.ndim or 1)[dim]
         return np.empty(index.shape, input.dtype)  # of any dtype, as in PyTorch
     rows, places = _ranked(input, index)
     _check(rows, dim, places)
@@ -152,9 +153,10 @@ def _scatter(input: Any, dim: int, index: Any, src: Any, out: Any, write: Any) -
     elif out is not input:
         np.copyto(out, input)
     rows, places = out.reshape(-1) if not out.ndim else out, np.atleast_1d(index)
+    range(rows.ndim)[dim]
+    if hasattr(src, "dtype") and src.dtype != input.dtype:
+        raise ValueError("scatter: dtypes differ")
     if places.size:
-        if hasattr(src, "dtype") and src.dtype != input.dtype:
-            raise ValueError("scatter: dtypes differ")
         part = _fitting(src, places)
         if hasattr(part, "shape") and part.shape and part.shape != places.shape:
             raise ValueError("index larger")
@@ -192,7 +194,7 @@ _AT = {"sum": np.add, "mean": np.add, "prod": np.multiply, "amax": np.maximum, "
 
 @kernel(op.scatter_reduce, device="cpu", into=True)
 def scatter_reduce(input: Any, dim: int, index: Any, src: Any, reduce: str, include_self: bool, out: Any = None) -> Any:
-    if src.dtype != input.dtype and index.size:
+    if src.dtype != input.dtype or reduce not in _AT:
         raise ValueError("scatter_reduce: dtypes differ")
     if input.dtype.kind == "c" and reduce in ("amax", "amin"):
         raise NotImplementedError(reduce)

@@ -196,8 +196,8 @@ def forbidden(view: Any, origin: str, what: str) -> str:
     mode, where, block = _BLOCKS[origin]
     if view._node is not None and view._base is not None and not view._node.is_leaf:
         return (
-            f"a view of a view {what}, and the first view was made inside the {block} block: this write would not be recorded "
-            f"for its base. Make the first view outside of the block, or clone it"
+            f"This is a view of a view which was created in {mode} and {what} {where}: the write would not be recorded for its "
+            f"base. Make the first view outside of the block, or clone it"
         )
     return (
         f"A view was created in {mode} and {what} {where}. Which of them gradients should see is ambiguous, so this is "

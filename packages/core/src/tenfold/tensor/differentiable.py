@@ -48,7 +48,7 @@ class Differentiable(Conversions):
                 )
             if self.is_inference() and not STATE.inference:
                 raise RuntimeError("Setting requires_grad=True on inference tensor outside InferenceMode is not allowed.")
-            if node is None:
+            if node is None or node.of_base:
                 self._node = SERVICES.autograd().leaf(self)
                 if self._storage is not None:
                     self._storage.guarded = True  # writes to views made before must be looked at from now on

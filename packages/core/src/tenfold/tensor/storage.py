@@ -140,17 +140,17 @@ def note_view(view: Any, source: Any) -> None:
     else:
         storage.unlisted = True
     if storage.marked or RUNTIME["GRAD_OFF"]:
-        _mark_view(view, source)
+        mark_view(view, source)
 
 
-def _mark_view(view: Any, source: Any) -> None:
+def mark_view(view: Any, source: Any) -> None:
     """Note on a view that it came about where a write to it cannot be recorded, or is a view of one that did."""
-    if STATE.inference and not source._storage.inference:
-        origin: Any = "inference"
-        if source._node is not None and view._node is None:
-            view._node = SERVICES.autograd().leaf(view)
+    if STATE.grad_enabled:
+        origin = getattr(source, "_origin", None)
     else:
-        origin = getattr(source, "_origin", None) if STATE.grad_enabled else "no_grad"
+        origin = "inference" if STATE.inference and not source._storage.inference else "no_grad"
+        if source._node is not None and view._node is None:
+            view._node = SERVICES.autograd().of_base(view)
     if origin is not None:
         view._origin = origin
         view._storage.mark()

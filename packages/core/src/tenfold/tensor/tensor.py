@@ -22,7 +22,7 @@ from tenfold.dispatch.services import SERVICES
 from tenfold.dispatch.spellings import as_int
 from tenfold.tensor import conversions
 from tenfold.tensor.differentiable import Differentiable
-from tenfold.tensor.storage import Storage, note_view, settle
+from tenfold.tensor.storage import Storage, mark_view, note_view, settle
 from tenfold.types import dtypes
 from tenfold.types.dtypes import FROM_NUMPY, dtype
 from tenfold.types.memory_format import strided, with_steps
@@ -380,12 +380,13 @@ def wrap_views(arrays: Any, key: Any, source: Any) -> tuple[Tensor, ...]:
     """The several views that one call returned: none of them may be written where that is recorded."""
     made = wrap_all(arrays, key)
     storage, base = source.untyped_storage(), source if source._base is None else source._base
-    origin = "several" if STATE.grad_enabled else "inference" if STATE.inference and not storage.inference else "no_grad"
     storage.mark()
     views = storage.views
     for view in made:
-        view._storage, view._base, view._origin = storage, base, origin
+        view._storage, view._base, view._origin = storage, base, "several"
         views[id(view)] = ref(view)
+        if not STATE.grad_enabled:
+            mark_view(view, source)
     return made
 
 

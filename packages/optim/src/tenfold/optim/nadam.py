@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from math import sqrt
 from typing import Any
 
 from tenfold import Tensor
@@ -64,9 +63,8 @@ class NAdam(RuleOptimizer):
         mu, mu_next = (beta1 * (1 - 0.5 * 0.96 ** (step * group.momentum_decay)) for step in (t, t + 1))
         state["mu_product"] *= mu
         product = state["mu_product"] if group.differentiable else float(state["mu_product"])
-        unbias = sqrt(1 - beta2**t)
-        denom = root(square, group.eps * unbias, group)
-        ahead = -group.lr * unbias * (1 - mu) / (1 - product), -group.lr * unbias * mu_next / (1 - product * mu_next)
+        denom = root(square.div(1 - beta2**t), group.eps, group)
+        ahead = -group.lr * (1 - mu) / (1 - product), -group.lr * mu_next / (1 - product * mu_next)
         if group.differentiable:  # the factors are tensors with gradients of their own
             param.add_((grad * ahead[0] + mean * ahead[1]) / denom)
         else:

@@ -65,12 +65,11 @@ class RAdam(RuleOptimizer):
         """Liu et al. 2020, algorithm 2."""
         t, (beta1, beta2) = float(state["step"]), group.betas
         mean, square = moments(decayed(param, grad, group), state, group)
-        size = group.lr / (1 - beta1**t)
+        step = mean.div(1 - beta1**t).mul(group.lr)
         rectified = rectification(t, beta2)
-        if rectified is None:
-            param.add_(mean, alpha=-size)
-        else:
-            param.addcdiv_(mean, root(square, group.eps, group), value=-size * rectified * sqrt(1 - beta2**t))
+        if rectified is not None:
+            step = step * (root(square, group.eps, group).reciprocal() * sqrt(1 - beta2**t)) * rectified
+        param.sub_(step)
 
 
 radam = FunctionalForm(

@@ -10,6 +10,7 @@ from tenfold.autograd.gradients import gradient
 from tenfold.autograd.rules.conjugates import conj, is_complex
 from tenfold.autograd.rules.indexing import sent
 from tenfold.autograd.rules.passing import whole as elsewhere
+from tenfold.autograd.seen import to_expand
 from tenfold.dispatch.runtime import STATE
 from tenfold.dispatch.shape_rules import wrap_dim, wrap_dims
 from tenfold.ops.pointwise.several import where
@@ -30,7 +31,7 @@ def restore_dims(g: Any, shape: Any, dim: Any, keepdim: bool) -> Any:
 
 
 def _mean(g: Any, input_shape: Any, dim: Any, keepdim: bool) -> Any:
-    g = g / max(count_over(input_shape, dim), 1)
+    g = to_expand(g / max(count_over(input_shape, dim), 1))
     return restore_dims(g, input_shape, dim, keepdim).expand(input_shape)
 
 
@@ -146,17 +147,32 @@ def _cumprod(g: Any, input: Any, out: Any, dim: int) -> Any:
         return g
     if not _has_zero(input):
         return reversed_scan(op.cumsum, g * conj(out), dim) / conj(input)
-    # Element k of the gradient: sum over j >= k of g[j] times the product up to j without k.
     d = wrap_dim(dim, input.dim())
+    if input._key.level is None and not STATE.grad_enabled:
+        return _to_the_zeros(g, input, out, d)
+    # Element k of the gradient: sum over j >= k of g[j] times the product up to j without k.
     rows, gs = input.transpose(d, -1), g.transpose(d, -1)
     size = rows.shape[-1]
     k = op.arange(size, device=input.device)
     without = where(k.unsqueeze(1) == k, 1, rows.unsqueeze(-2)).cumprod(-1)  # (..., k, j)
-    parts = where(k.unsqueeze(1) > k, 0, gs.unsqueeze(-2) * conj(without))
-    if input._key.level is None and not STATE.grad_enabled:  # no nan of 0 times what is not finite, as in PyTorch
-        zeros = (rows == 0).to(int64)
-        parts = where(zeros.cumsum(-1).unsqueeze(-2) > zeros.unsqueeze(-1), 0, parts)
-    return parts.sum(-1).transpose(d, -1)
+    return where(k.unsqueeze(1) > k, 0, gs.unsqueeze(-2) * conj(without)).sum(-1).transpose(d, -1)
+
+
+def _to_the_zeros(g: Any, input: Any, out: Any, dim: int) -> Any:
+    """cumprod's gradient in passes of scans: what comes after a line's first zero gets nothing, not even nan, as in PyTorch.
+
+    An element before the zero counts in the products before the zero; the zero in those up to the second one.
+    """
+    x, y = conj(input), conj(out)
+    zeros = (input == 0).cumsum(dim)
+    before, since = zeros == 0, zeros == 1
+    early = reversed_scan(op.cumsum, where(before, g * y, 0), dim) / x
+    place = op.argmax(since.to(int64), dim, True)
+    shape = [-1 if d == dim else 1 for d in range(input.dim())]
+    first = since & (op.arange(input.shape[dim], device=input.device).reshape(shape) == place)
+    after = (where(since & ~first, x, 1).cumprod(dim) * where(since, g, 0)).sum(dim, True)
+    ahead = where(place == 0, 1, op.gather(y, dim, (place - 1).clamp_min(0)))
+    return where(before, early, where(first, after * ahead, 0))
 
 
 gradient(op.cumprod, input=_cumprod)

@@ -188,12 +188,12 @@ def diag(input: Any, diagonal: Any = 0) -> Any:
     return wrap(array.diagonal(diagonal).copy(), CPU) if array.ndim == 2 else NotImplemented
 
 
-def _own(input: Any, sizes: list[int], dim: int) -> Any:
-    """Parts of a dimension in memory of their own."""
+def _apart(input: Any, sizes: list[int], dim: int) -> Any:
+    """Parts of a dimension, where they lie, as tensors of their own."""
     array, start, parts = input._array, 0, []
     lead = LEAD[dim % array.ndim]
     for size in sizes:
-        parts.append(wrap(array[(*lead, slice(start, start + size))].copy("C"), CPU))
+        parts.append(wrap(array[(*lead, slice(start, start + size))], CPU))
         start += size
     return tuple(parts)
 
@@ -203,7 +203,7 @@ def unsafe_split(input: Any, split_size: Any, dim: Any = 0) -> Any:
     if not free(input) or {type(split_size), type(dim)} != INTS or split_size < 1:
         return NotImplemented
     have = input._array.shape[dim]
-    return _own(input, [min(split_size, have - start) for start in range(0, have, split_size)], dim) if have else NotImplemented
+    return _apart(input, [min(split_size, have - start) for start in range(0, have, split_size)], dim) if have else NotImplemented
 
 
 def unsafe_chunk(input: Any, chunks: Any, dim: Any = 0) -> Any:

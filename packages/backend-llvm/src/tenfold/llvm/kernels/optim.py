@@ -12,6 +12,7 @@ import numpy as np
 from tenfold.dispatch.devices import CPU
 from tenfold.llvm import session as sessions
 from tenfold.llvm.expressions import Expr, fma, load, parameter, sqrt
+from tenfold.llvm.maths import maximum
 from tenfold.llvm.programs import Program, suitable
 from tenfold.llvm.rows import Array as Argument, Rows
 from tenfold.llvm.storage import FLOAT32, FLOAT64, Stored
@@ -33,10 +34,13 @@ def _update(stored: Stored, arrays: int, results: list[Expr], numbers: int) -> R
     return Rows(tuple((e, row) for e in results), (row,) * arrays, numbers)
 
 
-def _adam(stored: Stored, decay_of: str) -> Rows:
-    """Arrays p, m, v, g; the operations in the order of PyTorch's step of one tensor, a product and a sum rounded once."""
+def _adam(stored: Stored, decay_of: str, amsgrad: bool) -> Rows:
+    """Arrays p, m, v, g; the operations in the order of PyTorch's step of one tensor, a product and a sum rounded once.
+
+    `amsgrad`: the largest v so far stands before g.
+    """
     type = stored.computed
-    p, m, v, g = (load(i, type) for i in range(4))
+    p, m, v, g = (load(i, type) for i in (0, 1, 2, 3 + amsgrad))
     sign, decay, new_share, beta2, new_square, eps, step, unbias = _numbers(8, type)
     g = g * sign
     if decay_of == "parameter":
@@ -45,7 +49,11 @@ def _adam(stored: Stored, decay_of: str) -> Rows:
         g = fma(p, decay, g)
     m = fma(g - m, new_share, m)
     v = fma(g * new_square, g, v * beta2)
-    return _update(stored, 4, [p + m * step / (sqrt(v) / unbias + eps), m, v], 8)
+    square, kept = v, [m, v]
+    if amsgrad:
+        square = maximum(load(3, type), v)
+        kept.append(square)
+    return _update(stored, 4 + amsgrad, [p + m * step / (sqrt(square) / unbias + eps), *kept], 8)
 
 
 def _sgd(stored: Stored, momentum: bool, nesterov: bool, decays: bool) -> Rows:
@@ -201,25 +209,22 @@ def adam(params: list[Any], grads: list[Any], states: list[Any], group: Any) -> 
     """A step of Adam or AdamW."""
     options, rule = _options(group), _adam_rule().update
     counts = [_counted(state) for state in states]
-    if options.amsgrad:
-        for param, grad, state in zip(params, grads, states):
-            rule(param, -grad if options.maximize else grad, state, options)
-        return
     (beta1, beta2), weight_decay, lr = options.betas, options.weight_decay, options.lr
     decay_of = "nothing" if not weight_decay else "parameter" if options.decoupled_weight_decay else "gradient"
     decay = 1 - lr * weight_decay if decay_of == "parameter" else weight_decay
-    rows = [[p, state["exp_avg"], state["exp_avg_sq"], g] for p, g, state in zip(params, grads, states)]
+    kept = ("exp_avg", "exp_avg_sq", "max_exp_avg_sq")[: 2 + bool(options.amsgrad)]
+    rows = [[p, *[state[name] for name in kept], g] for p, g, state in zip(params, grads, states)]
     for t in dict.fromkeys(counts):  # those that have taken as many steps: nearly always all
         mine = [k for k, count in enumerate(counts) if count == t] if counts.count(t) < len(counts) else range(len(counts))
 
         def beneath(number: int, mine: Any = mine) -> None:
-            param, _, _, grad = rows[mine[number]]
+            param, *_, grad = rows[mine[number]]
             rule(param, -grad if options.maximize else grad, states[mine[number]], options)
 
         unbias = (1 - beta2**t) ** 0.5
         numbers = (decay, 1 - beta1, beta2, 1 - beta2, options.eps, -lr / (1 - beta1**t), unbias)
         plain = (-1.0 if options.maximize else 1.0, *map(float, numbers))
-        _updated([rows[k] for k in mine], plain, beneath, ADAM, decay_of)
+        _updated([rows[k] for k in mine], plain, beneath, ADAM, decay_of, bool(options.amsgrad))
 
 
 def sgd(params: list[Any], grads: list[Any], states: list[Any], group: Any) -> None:

@@ -25,10 +25,9 @@ def _check_index(name: str, input: Any, dim: int, index: Any, src: Any = None) -
     dim = wrap_dim(dim, n, name)
     if 0 not in index.shape and (index.dtype.kind != "i" or index.dtype.itemsize < 4):
         raise RuntimeError(f"{name}(): Expected dtype int32/int64 for index, got {index.dtype}")
-    size = 1
-    for m in index.shape:
-        size *= m
-    if not size:
+    if isinstance(src, Meta) and src.dtype != input.dtype:
+        raise RuntimeError(f"{name}(): Expected self.dtype to be equal to src.dtype, got {input.dtype} and {src.dtype}")
+    if 0 in index.shape:
         return dim
     for what, other in (("input", input), ("src", src)):
         if not isinstance(other, Meta):
@@ -41,8 +40,6 @@ def _check_index(name: str, input: Any, dim: int, index: Any, src: Any = None) -
                     f"{name}(): Expected index {list(index.shape)} to be no larger than {what} {list(other.shape)} apart from "
                     f"dimension {dim}"
                 )
-    if isinstance(src, Meta) and src.dtype != input.dtype:
-        raise RuntimeError(f"{name}(): Expected self.dtype to be equal to src.dtype, got {input.dtype} and {src.dtype}")
     return dim
 
 

@@ -68,8 +68,10 @@ def _differences(out: Any, x1: Any, x2: Any, p: float) -> None:
         difference = x1[part, None] - x2
         if p == 2:
             out[part] = np.sqrt(np.einsum("ijk,ijk->ij", difference, difference))
-            continue
-        out[part] = _norms(difference, p)
+        elif p == inf:  # of the differences that are known
+            out[part] = np.fmax.reduce(np.abs(difference, difference), -1, initial=0)
+        else:
+            out[part] = _norms(difference, p)
 
 
 def _norms(difference: Any, p: float) -> Any:
@@ -81,7 +83,7 @@ def _norms(difference: Any, p: float) -> Any:
 
 
 # How a difference becomes a summand, and how summands are put together.
-_STEPS: dict[float, Any] = {1: (np.abs, np.add), 2: (np.square, np.add), inf: (np.abs, np.maximum)}
+_STEPS: dict[float, Any] = {1: (np.abs, np.add), 2: (np.square, np.add), inf: (np.abs, np.fmax)}
 _FEW_FEATURES = 128
 
 
@@ -100,6 +102,8 @@ def _feature_by_feature(out: Any, x1: Any, x2: Any, p: float) -> None:
                 joined(sums, buffer, out=sums)
         if p == 2:
             np.sqrt(sums, sums)
+        elif p == inf:  # where none is known
+            np.fmax(sums, 0, out=sums)
 
 
 @kernel(ops.pdist, device="cpu")

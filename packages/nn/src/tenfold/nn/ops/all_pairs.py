@@ -23,20 +23,25 @@ def in_one_pass(x1: Tensor, x2: Tensor | None = None) -> bool:
     return x2 is None or bool(x2.numel())
 
 
-def lengths_of(difference: Tensor, p: float) -> Tensor:
+def lengths_of(difference: Tensor, p: float, own: bool = False) -> Tensor:
     """The p-norms of the last dimension, with a distance's gradient: 0 of equal rows, also where an infinite one comes in.
 
     Each of several elements that are the largest gets the whole of it, not its share. Of p = 1 and infinity it is a product
-    with the signs, which an infinite one makes nan where elements are equal.
+    with the signs, which an infinite one makes nan where elements are equal. The largest of two matrices' differences is that
+    of those that are known, of one's own rows (`own`) it is nan where one is.
     """
     if not difference.size(-1):
         return difference.sum(-1)
+    if p == inf and not own:
+        difference = where(difference.isnan(), 0, difference)
+    if p == 1 and difference.requires_grad:
+        return (difference * sign_of(difference.detach())).sum(-1)
     if 0 < p < 1:  # whose slope at 0 is infinite
         difference = where(difference == 0, 0, difference)
     norms = op.vector_norm(difference, p, -1)
     if p == 0:  # how many differ: nan, where it is unknown
         norms = where(difference.isnan().any(-1), nan, norms)
-    if not difference.requires_grad or p == 1:
+    if not difference.requires_grad:
         return norms
     if p == 0:  # the norm's value, and a sum of zeros whose derivative is the distance's
         return norms.detach() + where(tf.zeros_like(difference, dtype=tf.bool), difference, 0).sum(-1)
@@ -47,6 +52,11 @@ def lengths_of(difference: Tensor, p: float) -> Tensor:
         largest = (size == norms.detach().unsqueeze(-1)) & finite
         return norms.detach() + ((size - size.detach()) * largest).sum(-1)
     return where(norms == 0, 0, norms)
+
+
+def sign_of(difference: Tensor) -> Tensor:
+    """1, -1 or 0, and nan of nan."""
+    return where(difference.isnan(), difference, difference.sign())
 
 
 def euclidean(x1: Tensor, x2: Tensor) -> Tensor:
@@ -81,7 +91,7 @@ def fused_distances(x1: Tensor, x2: Tensor | None, p: float, product: bool) -> T
     """
     a = widened(x1)
     if x2 is None:
-        return lengths_of(differences_of_pairs(a), p).to(x1.dtype)
+        return lengths_of(differences_of_pairs(a), p, own=True).to(x1.dtype)
     b = widened(x2)
     found = euclidean(a, b) if product else lengths_of(a.unsqueeze(-2) - b.unsqueeze(-3), p)
     return found.to(x1.dtype)
@@ -100,7 +110,7 @@ def fused_distances_grad(grad: Tensor, x1: Tensor, x2: Tensor | None, result: Te
     a, g = widened(x1), widened(grad)
     if x2 is None:
         first, second = _pairs(a)
-        slopes = _slopes(differences_of_pairs(a), g, p)
+        slopes = _slopes(differences_of_pairs(a), g, p, own=True)
         return tf.zeros_like(a).index_add(0, first, slopes).index_add(0, second, -slopes).to(x1.dtype)
     b = widened(x2)
     if not product:
@@ -115,16 +125,17 @@ def _over(x: Tensor, length: Tensor) -> Tensor:
     return where(none, 0, x / where(none, 1, length))
 
 
-def _slopes(difference: Tensor, grad: Tensor, p: float) -> Tensor:
+def _slopes(difference: Tensor, grad: Tensor, p: float, own: bool = False) -> Tensor:
     """What each difference gets of the gradient of its norm."""
     g = grad.unsqueeze(-1)
     if p == 0:
         return tf.zeros_like(difference)
     if p == 1:
-        return difference.sign() * g
-    norms = lengths_of(difference, p).unsqueeze(-1)
+        return sign_of(difference) * g
+    norms = lengths_of(difference, p, own).unsqueeze(-1)
     if p == inf:
-        return difference.sign() * ((difference.abs() == norms) & difference.isfinite()) * g
+        short = norms - difference.abs()  # nan where either is, or both are infinite
+        return where(short.isnan(), short, where(short == 0, difference.sign(), 0)) * g
     if p == 2:
         return _over(g, norms) * difference
     still = difference == 0

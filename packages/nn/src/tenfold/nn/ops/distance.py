@@ -151,7 +151,7 @@ def pdist(input: Tensor, p: float = 2.0) -> Tensor:
         raise RuntimeError(f"pdist only supports non-negative p values, got {p}")
     if input.size(0) > 1 and in_one_pass(input):
         return fused_distances(input, None, float(p), False)
-    return lengths_of(differences_of_pairs(input), p)
+    return lengths_of(differences_of_pairs(input), p, own=True)
 
 
 @composite("distance", accepts=_FLOATING, method=None)

@@ -1,4 +1,4 @@
-"""Parts of tensors in memory of their own, which may be written in place whatever autograd records."""
+"""Parts of tensors that may be written in place whatever autograd records, and copies of parts."""
 
 from __future__ import annotations
 
@@ -11,43 +11,51 @@ from tenfold.tensor.tensor import Tensor
 from tenfold.types.memory_format import contiguous_format
 
 
-def _own(parts: tuple[Tensor, ...]) -> tuple[Tensor, ...]:
-    return tuple(part.clone(memory_format=contiguous_format) for part in parts)
+def _apart(parts: tuple[Tensor, ...]) -> tuple[Tensor, ...]:
+    """Parts that are views of nothing, on the memory where they lie: writes to them are neither recorded nor counted there."""
+    for part in parts:
+        if part._key.level is None:
+            part._base = part._storage = None
+            if hasattr(part, "_origin"):
+                del part._origin
+            if part._node is not None and part._node.of_base:  # it has none any more
+                part._node = None
+    return parts
 
 
 @composite("cuts")
 def unsafe_split(input: Tensor, split_size: Any, dim: int = 0) -> tuple[Tensor, ...]:
-    """What `split` gives, each part in memory of its own: autograd lets them be written in place.
+    """What `split` gives, each part for autograd a tensor of its own, which may be written in place.
 
-    Differs from PyTorch, where the parts share memory and must not be written while others read it: hence the name.
+    They share memory, and nobody notes who reads what is written: hence the name.
 
     >>> import tenfold
     >>> tenfold.arange(3).unsafe_split(2)
     (tensor([0, 1]), tensor([2]))
     """
-    return _own(split(input, split_size, dim))
+    return _apart(split(input, split_size, dim))
 
 
 @composite("cuts")
 def unsafe_split_with_sizes(input: Tensor, split_sizes: Any, dim: int = 0) -> tuple[Tensor, ...]:
-    """What `split_with_sizes` gives, each part in memory of its own, as `unsafe_split`.
+    """What `split_with_sizes` gives, as `unsafe_split` does.
 
     >>> import tenfold
     >>> tenfold.arange(3).unsafe_split_with_sizes([1, 2])
     (tensor([0]), tensor([1, 2]))
     """
-    return _own(split_with_sizes(input, split_sizes, dim))
+    return _apart(split_with_sizes(input, split_sizes, dim))
 
 
 @composite("cuts")
 def unsafe_chunk(input: Tensor, chunks: int, dim: int = 0) -> tuple[Tensor, ...]:
-    """What `chunk` gives, each part in memory of its own, as `unsafe_split`.
+    """What `chunk` gives, as `unsafe_split` does.
 
     >>> import tenfold
     >>> tenfold.arange(3).unsafe_chunk(2)
     (tensor([0, 1]), tensor([2]))
     """
-    return _own(chunk(input, chunks, dim))
+    return _apart(chunk(input, chunks, dim))
 
 
 @composite("cuts", out="same")

@@ -117,7 +117,7 @@ def take_along_dim(input: Tensor, indices: Tensor, dim: int | None = None) -> Te
     if indices.dtype.name != "int64":
         raise RuntimeError(f"torch.take_along_dim(): dtype of indices should be Long but got {type_name(indices.dtype)}")
     if dim is None:
-        return take_along_dim(reshape(input, (-1,)), reshape(indices, (-1,)), 0)
+        return gather(view(input, (-1,)), 0, view(indices, (-1,)))
     if input.dim() != indices.dim():
         raise RuntimeError(
             f"torch.take_along_dim(): input and indices should have the same number of dimensions, but got {input.dim()} "

@@ -52,7 +52,7 @@ def distances(
         elif NORM == 2:
             total += d * d
         elif NORM == 3:
-            total = tl.where((d > total) | (d != d), d, total)
+            total = tl.where((d > total) | (d != d) if OWN else d > total, d, total)
         else:
             total += math.pow(d, tl.full([ROWS, COLUMNS, BLOCK], p, wide))
     if NORM == 3:
@@ -102,14 +102,14 @@ def distances_gradient(
         second = (batch.to(tl.int64) * columns + j)[:, None] * width + c[None, :]
         b = tl.load(b_ptr + second, (j < columns)[:, None] & (c < width)[None, :], other=0.0).to(wide)
         d = a[:, None, :] - b[None, :, :]
-        sign = tl.where(d > 0, 1.0, tl.where(d < 0, -1.0, 0.0)).to(wide)
+        sign = tl.where(d > 0, 1.0, tl.where(d < 0, -1.0, tl.where(d != d, d, 0.0))).to(wide)
         if NORM == 1:
             term = sign * g[:, :, None]
         elif NORM == 2:
             term = tl.where(length == 0, 0.0, g / length)[:, :, None] * d
         elif NORM == 3:
-            largest = (tl.abs(d) == length[:, :, None]) & (tl.abs(d) < float("inf"))
-            term = sign * tl.where(largest, 1.0, 0.0).to(wide) * g[:, :, None]
+            short = length[:, :, None] - tl.abs(d)  # nan where either is, or both are infinite
+            term = tl.where(short == 0, sign, tl.where(short != short, short, 0.0)) * g[:, :, None]
         else:
             power = tl.full([ROWS, COLUMNS], p - 1.0, wide)
             share = tl.where(length == 0, 0.0, g / math.pow(length, power))[:, :, None]

@@ -6,8 +6,8 @@ from typing import Any
 
 import tenfold
 from tenfold import Tensor
-from tenfold.nn import init
-from tenfold.nn.functional.attention import attend_in_heads
+from tenfold.nn import functional, init
+from tenfold.nn.functional.attention import attend_in_heads, multi_head_attention_forward
 from tenfold.nn.layers.attention import fast_path
 from tenfold.nn.layers.linear import NonDynamicallyQuantizableLinear
 from tenfold.nn.module import Module
@@ -110,12 +110,32 @@ class MultiheadAttention(Module):
                     "MultiheadAttention does not support NestedTensor outside of its fast path. The fast path was not hit "
                     f"because {slow}"
                 )
+        asked = functional.multi_head_attention_forward
+        if asked is not multi_head_attention_forward:  # a program has put its own there
+            masks = {"key_padding_mask": key_padding_mask, "attn_mask": attn_mask}
+            told = {"need_weights": need_weights, "average_attn_weights": average_attn_weights, "is_causal": is_causal}
+            return self._by(asked, query, key, value, **masks, **told)
         return attend_in_heads(
             self.batch_first, query, key, value, self.embed_dim, self.num_heads, self.in_proj_weight, self.in_proj_bias,
             self.bias_k, self.bias_v, self.add_zero_attn, self.dropout, self.out_proj.weight, self.out_proj.bias, self.training,
             key_padding_mask, need_weights, attn_mask, not self._qkv_same_embed_dim, self.q_proj_weight, self.k_proj_weight,
             self.v_proj_weight, None, None, average_attn_weights, is_causal,
         )  # fmt: skip
+
+    def _by(self, function: Any, *given: Tensor, **options: Any) -> tuple[Tensor, Tensor | None]:
+        """What a function with the signature of `multi_head_attention_forward` makes of it, which takes the length first."""
+        turned = self.batch_first and given[0].dim() == 3
+        rows = {id(x): x.transpose(0, 1) if turned else x for x in given}  # of one tensor one, as functions ask
+        separate = {}
+        if not self._qkv_same_embed_dim:
+            names = ("q_proj_weight", "k_proj_weight", "v_proj_weight")
+            separate = {"use_separate_proj_weight": True, **{name: getattr(self, name) for name in names}}
+        out, weights = function(
+            *[rows[id(x)] for x in given], self.embed_dim, self.num_heads, self.in_proj_weight, self.in_proj_bias, self.bias_k,
+            self.bias_v, self.add_zero_attn, self.dropout, self.out_proj.weight, self.out_proj.bias, training=self.training,
+            **options, **separate,
+        )  # fmt: skip
+        return (out.transpose(0, 1) if turned else out), weights
 
     def merge_masks(
         self, attn_mask: Tensor | None, key_padding_mask: Tensor | None, query: Tensor
