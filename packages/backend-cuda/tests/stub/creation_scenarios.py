@@ -23,6 +23,9 @@ def case_draws_are_made_in_place():
         half.normal_, half.uniform_, lambda: tenfold.nn.init.xavier_uniform_(x),
     ):  # fmt: skip
         assert names(call) == ["draw_samples"]
+    for chances in (x, half):
+        for call in (chances.bernoulli, lambda: whole.bernoulli_(chances), lambda: chances.bernoulli_(chances)):  # noqa: B023
+            assert names(call) == ["draw_by_chances"]
     flags = array(64, dtype=tenfold.bool)
     assert names(lambda: flags.bernoulli_(0.5)) == ["draw_samples"]
     assert names(lambda: whole.random_(0, 9)) == ["draw_integers"]
