@@ -48,6 +48,29 @@ def case_numbers_are_written_at_once():
         assert names(made) == names(lambda: x.fill_(2)) == ["filled"]
 
 
+def case_numbers_at_places_are_one_launch():
+    x, index, mask = array(64, 64), array(5, dtype=tenfold.int64), array(64, 64, dtype=tenfold.bool)
+    for value in (0, 0.5, -1, float("-inf")):
+        for at, kernel in ((index, "rows_at"), ((index, index), "rows_at"), ((slice(None), index), "rows_at")):
+            work = quiet(stub.settled(lambda: x.__setitem__(at, value)))  # noqa: B023
+            assert (work.names, work.counts["memset"]) == ([kernel], 0)
+        work = quiet(stub.settled(lambda: x.__setitem__(mask, value)))  # noqa: B023
+        assert (len(work.launches), work.counts["memset"]) == (1, 0)
+
+
+def case_two_dtypes_are_one_launch():
+    x, half, whole = array(64, 64), array(64, 64, dtype=tenfold.bfloat16), array(64, 64, dtype=tenfold.int64)
+    one, flags = array(), array(64, 64, dtype=tenfold.bool)
+    for call in (
+        lambda: x + half, lambda: half * x, lambda: half / x, lambda: x > half, lambda: x * flags, lambda: whole * x,
+        lambda: half * one, lambda: tenfold.maximum(half, x), lambda: x.add_(half), lambda: half.mul_(x),
+        lambda: x.add_(half, alpha=0.1), lambda: tenfold.sub(half, x, alpha=2),
+    ):  # fmt: skip
+        assert len(got := names(call)) == 1, got
+    wanted = half.clone().requires_grad_()
+    assert len(stub.settled(lambda: x + wanted).launches) == 1
+
+
 def case_one_number_everywhere_is_none_of_the_hosts_memory():
     tenfold.ones(2, 2, device=DEVICE)
     tracemalloc.start()

@@ -12,11 +12,11 @@ from typing import Any
 
 import numpy as np
 
-from tenfold.cuda import runtime
+from tenfold.cuda import capturing, runtime
 from tenfold.cuda.capturing import CAPTURES
 from tenfold.cuda.kernels.argument_types import TYPE_OF
 from tenfold.cuda.kernels.handwritten import F32, F64, FLOATS, Handwritten, start, statistics_dtype
-from tenfold.cuda.kernels.multi_tensor import PIECE, Entry, first_parts, fits, guarded, launch, table_of, written
+from tenfold.cuda.kernels.multi_tensor import KEPT, PIECE, Entry, first_parts, fits, guarded, launch, table_of, written
 from tenfold.dispatch.kernels import table
 from tenfold.dispatch.runtime import STATE
 from tenfold.tensor.tensor import wrap
@@ -199,6 +199,25 @@ def one(tensor: Any) -> Any:
     if kept is None:
         kept = _ones[key] = now.from_host(np.broadcast_to(np.ones((), array.dtype), ()), index)
     return wrap(table("cuda").mul(kept, 1), tensor._key)
+
+
+_numbers: dict[tuple[Any, ...], Any] = {}
+runtime.ON_REPLACE.append(_numbers.clear)
+runtime.AFTER_FORK.append(_numbers.clear)
+
+
+def number_beside(number: Any, beside: Any) -> Any:
+    """A 0-d array of a number (NumPy's) on the GPU of another array: kept, by its bits, and only read."""
+    now = runtime.current()
+    index = now.index_of(beside)
+    key = (*capturing.place(now, index), number.dtype, number.tobytes())
+    found = _numbers.get(key)
+    if found is None:
+        if len(_numbers) >= KEPT:
+            _numbers.clear()
+        found = _numbers[key] = capturing.constant(now, np.asarray(number), index)
+    capturing.hold(found)
+    return found
 
 
 def follow(running: Sequence[Any], batch: Sequence[Any], momentum: float, unbias: float) -> bool:

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from tenfold.cuda.attaching import kernel
-from tenfold.cuda.kernels import conversion, formulas, slopes, view  # noqa: F401 - these attach kernels of this family too
+from tenfold.cuda.kernels import conversion, formulas, mixed, slopes, view  # noqa: F401 - these attach kernels of this family too
 from tenfold.cuda.kernels.adjoints import signs
 from tenfold.cuda.kernels.array_kernels import is_half, of_array_module
 from tenfold.cuda.kernels.elementwise import NUMBERS, elementwise, largest, run
