@@ -249,7 +249,7 @@ def everything_finite():
     from tenfold.cuda.kernels import spectral
 
     before = spectral.codes_on_host
-    spectral.codes_on_host = lambda info, finite: np.zeros(info.size, np.int32)
+    spectral.codes_on_host = lambda info, codes, batch: np.zeros(info.size, np.int32)
     try:
         yield
     finally:
@@ -260,7 +260,7 @@ def case_iterations_follow_where_rotations_do_not_converge():
     from tenfold.cuda.kernels import spectral
 
     before, answers = spectral.codes_on_host, []
-    spectral.codes_on_host = lambda info, finite: answers.pop()
+    spectral.codes_on_host = lambda info, codes, batch: answers.pop()
     recorder = Recorder()
     try:
         with recorder.watching():
@@ -310,3 +310,12 @@ def case_a_determinant_is_one_launch_behind_its_factors():
             work = stub.settled(lambda call=call, x=x: call(x))
             assert work.names == [*others, "determinants"], (call, shape, work.names)
             assert not work.counts["sync"]
+
+
+def case_little_is_launched_around_a_factorisation():
+    x = tenfold.empty(5, 5, device="cuda")
+    with everything_finite():
+        for call in (tenfold.linalg.svd, tenfold.linalg.svdvals, tenfold.linalg.eigh, tenfold.linalg.eigvalsh):
+            work = stub.settled(lambda call=call: call(x))
+            assert work.names == ["finite_matrices"], (call, work.names)  # and what copies the codes
+    assert len(stub.settled(lambda: tenfold.linalg.matrix_exp(x)).launches) <= 32

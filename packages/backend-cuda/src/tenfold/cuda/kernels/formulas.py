@@ -195,10 +195,9 @@ ACTIVATIONS = {
 
 SCIENTIFIC = {name: _floating(text, operands) for name, (text, operands) in SPECIAL.items()}
 
-# A component of a vector product: products are rounded, so that that of a vector with itself is 0. And a correlation, of a
-# covariance and both variances.
+# Both limits of `clamp` as arrays, and a correlation, of a covariance and both variances.
 PARTS = {
-    "cross_component": _floating("math.mul_rn(x, y) - math.mul_rn(z, w)", "xyzw"),
+    "clamp_between": _all("m = tl.where((x >= y) | (x != x), x, y)\ntl.where((m <= z) | (m != m), m, z)", "xyz"),
     "correlation": _floating(
         "m = math.div_rn(math.div_rn(x, math.sqrt_rn(y)), math.sqrt_rn(z))\ntl.where(m > 1, 1.0, tl.where(m < -1, -1.0, m))",
         "xyz",

@@ -181,7 +181,9 @@ def masked_fill(input: Any, mask: Any, value: Any, out: Any = None) -> Any:
 
 @kernel(op.clamp, device="cuda", into=True)
 def clamp(input: Any, min: Any, max: Any, out: Any = None) -> Any:
-    """Limits that are numbers, one alone in place; every other call runs the body."""
+    """Limits that are numbers, one alone in place, or both arrays of the input's dtype; every other call runs the body."""
+    if out is None and all(getattr(limit, "dtype", None) == input.dtype for limit in (min, max)):
+        return run("clamp_between", input, min, max)
     for name, limit, other in (("clamp_min", min, max), ("clamp_max", max, min)):
         if out is not None and other is None and type(limit) in (int, float) and input.dtype.kind in "fV":
             return run(name, input, limit, out=out)
