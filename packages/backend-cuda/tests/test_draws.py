@@ -142,7 +142,8 @@ def test_each_place_is_drawn_by_its_chance(dtype, of):
     cuda.manual_seed(4)
     chances = tenfold.tensor([0.0, 0.25, 1.0, 0.75], device="cuda", dtype=of).repeat(700)
     out = tenfold.empty(2800, device="cuda", dtype=getattr(tenfold, dtype)).bernoulli_(chances)
-    assert set(np.unique(found := out.cpu().double().numpy())) == {0.0, 1.0}
+    found = out.cpu().double().numpy()
+    assert set(np.unique(found)) == {0.0, 1.0}
     np.testing.assert_allclose(found.reshape(-1, 4).mean(0), [0.0, 0.25, 1.0, 0.75], atol=0.05)
     cuda.manual_seed(4)
     wide = tenfold.float64 if of is tenfold.float64 else tenfold.float32

@@ -107,7 +107,7 @@ def test_gradients_are_limited_in_one_launch():
 
 
 @pytest.mark.parametrize("order", [1, 2.0, float("inf")])
-@pytest.mark.parametrize("dtype", (*DTYPES, tenfold.float16), ids=lambda d: d.name)
+@pytest.mark.parametrize("dtype", [*DTYPES, tenfold.float16], ids=lambda d: d.name)
 def test_norms_of_a_list_are_two_launches(dtype, order, monkeypatch):
     launched = []
     given = many.start

@@ -46,7 +46,7 @@ def test_values_of_two_dtypes(name, first, second):
         same(got, expected)
 
 
-@pytest.mark.parametrize("name", ("add", "mul", "div", "lt"))
+@pytest.mark.parametrize("name", ["add", "mul", "div", "lt"])
 @pytest.mark.parametrize("pair", [("float32", "bfloat16"), ("float16", "float32"), ("float16", "bfloat16"), ("float32", "bool"),
                                   ("int64", "float32"), ("float64", "float16")])  # fmt: skip
 def test_nothing_is_cast_before(name, pair, monkeypatch):

@@ -116,7 +116,7 @@ def _ternary(name: str) -> Callable[..., Any]:
 
 def _foreach_norm(self: Tensors, ord: Any = 2, dtype: Any = None) -> tuple[Tensor, ...]:
     """The norm of each tensor."""
-    first = _checked("_foreach_norm", self)[0]
+    first: Any = _checked("_foreach_norm", self)[0]
     many = getattr(first.device.backend, "many", None) if isinstance(first, Tensor) else None
     if many is not None and dtype in (None, first.dtype) and type(ord) in (int, float):
         at_once = many.norms(self, float(ord))

@@ -12,8 +12,8 @@ from tenfold.cuda.kernels.places import plan as placed
 from tenfold.cuda.kernels.planes import window_constants
 from tenfold.cuda.kernels.pool import BLOCK as POOLED
 from tenfold.cuda.kernels.scanning import Plan as ScanPlan, Scan
-from tenfold.cuda.kernels.stacks import FINITE
 from tenfold.cuda.kernels.sorting import SELECTED, key_constants
+from tenfold.cuda.kernels.stacks import FINITE
 from tenfold.types.dtypes import BY_NAME
 
 NARROW = 768  # features of GPT-2's layers

@@ -73,14 +73,13 @@ MOST_CALLS = 8192
 runtime.ON_REPLACE.append(_calls.clear)
 
 
-def run(
-    name: str, *operands: Any, out: Any = None, dtype: Any = None, seen: list[Any] | None = None, common: Any = None
-) -> Any:
+def run(name: str, *operands: Any, out: Any = None, dtype: Any = None, seen: list[Any] | None = None, common: Any = None) -> Any:
     """The result of a formula on arrays and Python numbers; NotImplemented for operands that it has no text for.
 
     The loaded kernel is added to `seen`. `common`: the dtype as which operands of several dtypes are read (mixed.py).
     """
-    key: tuple[Any, ...] = (name, dtype, common, None if out is None else (out.shape, out.strides, out.dtype), *map(_described, operands))
+    form = None if out is None else (out.shape, out.strides, out.dtype)
+    key: tuple[Any, ...] = (name, dtype, common, form, *map(_described, operands))
     call = _calls.get(key)
     if call is None:
         kind = supported(name, operands, common)

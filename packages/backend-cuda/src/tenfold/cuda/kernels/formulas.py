@@ -107,6 +107,7 @@ FUNCTIONS = {
     "sinc": _floating(f"tl.where(x == 0, 1.0, math.div_rn(math.sin(x * {pi!r}), x * {pi!r}))"),
     "sign": Formula(SIGN, SIGN, "x"),
     "sgn": Formula(SIGN, SIGN, "x"),
+    "angle": _floating("tl.where(x < 0, 3.141592653589793, tl.where(x != x, x, 0.0))"),
     "floor": Formula("tl.floor(x)", "x"),
     "ceil": Formula("tl.ceil(x)", "x"),
     "trunc": Formula("math.trunc(x)", "x"),

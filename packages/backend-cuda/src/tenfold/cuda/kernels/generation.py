@@ -39,7 +39,7 @@ class Generated:
     formula: str
     kind: str  # the NumPy kind of dtype that the formula is for
     reads: tuple[str, ...]  # of each operand, and first of the result
-    widening: tuple[str, ...]  # of each operand: "", "half" or "bool", and what it is read as beside others: "single", "double", "rounded"
+    widening: tuple[str, ...]  # of each operand: "", "half" or "bool"; of another dtype than others "single", "double", "rounded"
     ndim: int  # of what is strided
     wide: bool  # whether positions need 64 bits
     tile: tuple[int, int, int] = (0, 0, 0)  # (the other dimension of a tile, indices along it, along the last one); 0: no tile
@@ -195,7 +195,8 @@ class Generated:
         return namespace[self.name]
 
 
-_WIDENED = {"bool": ".to(tl.int8)", **dict.fromkeys(("half", "single", "rounded"), ".to(tl.float32)"), "double": ".to(tl.float64)"}
+_SINGLE = dict.fromkeys(("half", "single", "rounded"), ".to(tl.float32)")
+_WIDENED = {"bool": ".to(tl.int8)", **_SINGLE, "double": ".to(tl.float64)"}
 
 
 def _read_lines(letter: str, read: str, widening: str, place: str, programs: bool) -> list[str]:

@@ -28,7 +28,8 @@ ARRAY_FUNCTIONS = {
     "acos": "arccos", "atan": "arctan", "sinh": "sinh", "cosh": "cosh", "tanh": "tanh", "asinh": "arcsinh",
     "acosh": "arccosh", "atanh": "arctanh", "eq": "equal", "ne": "not_equal", "isnan": "isnan", "isinf": "isinf",
     "isfinite": "isfinite", "logical_and": "logical_and", "logical_or": "logical_or", "logical_xor": "logical_xor",
-    "logical_not": "logical_not", "conj_physical": "conjugate", "nextafter": "nextafter", "gcd": "gcd", "lcm": "lcm",
+    "logical_not": "logical_not", "conj_physical": "conjugate",
+    "angle": "angle", "nextafter": "nextafter", "gcd": "gcd", "lcm": "lcm",
 }  # fmt: skip
 # Rare operands of these are computed on the host: a number for each kind of which a formula would be longer than it is used.
 ON_HOST = ("square", "sigmoid", "sinc", "rsqrt", "pow", "xlogy", "logaddexp", "lerp", "addcmul", "addcdiv", "add_scaled",
@@ -75,14 +76,6 @@ for _name in ("gcd", "lcm"):
     kernel(getattr(op, _name), device="cuda")(of_array_module(ARRAY_FUNCTIONS[_name]))
 
 kernel(op.div, device="cuda", into=True, chooses_device=True)(elementwise("div", of_array_module("true_divide")))
-_angles = of_array_module("angle"), through_host("angle")
-
-
-@kernel(op.angle, device="cuda")
-def angle(input: Any) -> Any:
-    return _angles[input.dtype.kind != "c"](input)
-
-
 _power = elementwise("pow", through_host("pow"))
 _POWERS = {2: "square", 0.5: "sqrt", -0.5: "rsqrt", -1: "reciprocal", 1: "cast"}
 

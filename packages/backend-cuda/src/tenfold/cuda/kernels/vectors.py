@@ -42,7 +42,7 @@ def linalg_cross(input: Any, other: Any, dim: int) -> Any:
 
 
 def _walked(x: Any, dim: int) -> tuple[Any, tuple[int, ...]]:
-    """(the array, its steps in elements over the dimensions before `dim`, over it and behind it), copied if these are not even."""
+    """(the array, its steps in elements over the dimensions before `dim`, over it, and behind it), copied if these are uneven."""
     steps = [_step(x.shape[part], x.strides[part]) for part in (slice(dim), slice(dim, dim + 1), slice(dim + 1, None))]
     if None in steps or any(step % x.dtype.itemsize for step in steps if step):
         return _walked(contiguous(x), dim)

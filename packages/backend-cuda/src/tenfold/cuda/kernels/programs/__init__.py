@@ -12,7 +12,8 @@ MODULES = (
     "exchanges", "determinants", "places", "segments", "joins", "sorting", "selecting", "reductions", "scans", "totals", "picks",
     "dropping",
     "recurrence", "groups", "pairs", "regions", "sampled", "columns", "soft_targets", "parameters",
-    "margins", "all_pairs", "bags", "scaling", "grouped_products", "alignments", "vectors", "eight_bits", "masks", "ranges", "adjoints",
+    "margins", "all_pairs", "bags", "scaling", "grouped_products", "alignments", "eight_bits", "masks", "ranges", "adjoints",
+    "vectors",
 )  # fmt: skip
 
 

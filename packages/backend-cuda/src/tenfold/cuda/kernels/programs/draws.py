@@ -9,7 +9,7 @@ Sources: Salmon et al., "Parallel random numbers: as easy as 1, 2, 3", 2011; Box
 normal deviates", 1958.
 """
 
-# mypy: disable-error-code="no-untyped-def"
+# mypy: disable-error-code="no-untyped-def, untyped-decorator"
 # Parameters are what Triton makes of them: annotations other than its own would mean something to it.
 
 from __future__ import annotations
