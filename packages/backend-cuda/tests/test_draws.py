@@ -136,6 +136,36 @@ def test_what_is_no_probability_is_reported(wrong):
     assert tenfold.ones(0, device="cuda").bernoulli().shape == (0,)
 
 
+@pytest.mark.parametrize("dtype", ["float32", "float64", "bfloat16", "float16", "bool", "uint8", "int64", "float8_e4m3fn"])
+@pytest.mark.parametrize("of", [tenfold.float32, tenfold.float64, tenfold.bfloat16, tenfold.float16])
+def test_each_place_is_drawn_by_its_chance(dtype, of):
+    cuda.manual_seed(4)
+    chances = tenfold.tensor([0.0, 0.25, 1.0, 0.75], device="cuda", dtype=of).repeat(700)
+    out = tenfold.empty(2800, device="cuda", dtype=getattr(tenfold, dtype)).bernoulli_(chances)
+    found = out.cpu().double().numpy()
+    assert set(np.unique(found)) == {0.0, 1.0}
+    np.testing.assert_allclose(found.reshape(-1, 4).mean(0), [0.0, 0.25, 1.0, 0.75], atol=0.05)
+    cuda.manual_seed(4)
+    wide = tenfold.float64 if of is tenfold.float64 else tenfold.float32
+    below = tenfold.rand(2800, device="cuda", dtype=wide) < chances.to(wide)  # the numbers that are compared are those of rand
+    np.testing.assert_array_equal(found, below.cpu().double().numpy())
+
+
+def test_chances_that_lie_otherwise_or_are_written():
+    cuda.manual_seed(4)
+    chances = tenfold.tensor([[0.0, 1.0, 0.0], [1.0, 0.0, 1.0]], device="cuda")
+    expected = chances.clone()
+    assert tenfold.equal(chances.t().bernoulli(), expected.t())
+    assert tenfold.equal(tenfold.empty(2, 2, 3, device="cuda").bernoulli_(chances)[1], expected)
+    assert tenfold.equal(tenfold.empty(3, 2, device="cuda").t().bernoulli_(chances), expected)
+    flat = chances.clone().flatten()
+    flat[1:].bernoulli_(flat[:-1].clone())
+    assert flat.tolist() == [0, 0, 1, 0, 1, 0]
+    flat[1:].bernoulli_(flat[:-1])
+    assert flat.tolist() == [0, 0, 0, 1, 0, 1]
+    assert tenfold.equal(chances.bernoulli_(chances), expected)
+
+
 @pytest.mark.parametrize("weights", [[0.0, 0.0], [-1.0, 2.0], [float("nan"), 2.0], [float("inf"), 1.0], [[1.0, 2.0], [0.0, 0.0]]])
 def test_what_is_no_weight_is_reported(weights):
     x = tenfold.tensor(weights, device="cuda")

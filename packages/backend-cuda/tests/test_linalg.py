@@ -245,6 +245,25 @@ def test_matrices_without_a_result_have_codes():
     assert infinite.item() == np.inf
 
 
+@by_dtype
+@pytest.mark.parametrize("shape", [(3, 3), (2, 3, 5, 5), (4, 2, 7), (70, 65)])
+def test_matrices_that_are_not_finite_are_zeros(dtype, shape):
+    given = numbers(shape, dtype)
+    if len(shape) == 4:
+        given[0, 1, 4, 0], given[1, 2, 0, 3], given[1, 0, 2, 2] = np.nan, np.inf, -np.inf
+    A = tenfold.tensor(given, device="cuda")._array
+    turned = tenfold.tensor(given.swapaxes(-1, -2).copy(), device="cuda").mT._array
+    for triangle, cut in ((stacks.WHOLE, lambda a: a), (stacks.LOWER_ONE, np.tril), (stacks.UPPER_ONE, np.triu)):
+        expected = cut(given.reshape(-1, *shape[-2:]))
+        finite = np.isfinite(expected).all((-2, -1))
+        expected = np.where(finite[:, None, None], expected, 0)
+        for array, across in itertools.product((A, turned), (False, True)):
+            stack, codes = stacks.finite_stack(array, triangle, across)
+            to_host = runtime.current().to_host
+            np.testing.assert_array_equal(to_host(stack), expected if across else expected.swapaxes(-1, -2))
+            np.testing.assert_array_equal(to_host(codes), np.where(finite, 0, stacks.NOT_FINITE))
+
+
 @pytest.mark.parametrize("bad", [np.nan, np.inf])
 def test_iterations_refuse_what_is_not_finite(bad):
     a = tenfold.eye(3, device="cuda").expand(2, 3, 3).clone()

@@ -7,7 +7,7 @@ import pytest
 
 import tenfold
 from tenfold import nn
-from tenfold.cuda.kernels import multi_tensor
+from tenfold.cuda.kernels import many, multi_tensor
 from tenfold.testing.tolerances import implementation
 
 DTYPES = (tenfold.float32, tenfold.bfloat16, tenfold.float64)
@@ -104,3 +104,51 @@ def test_gradients_are_limited_in_one_launch():
         found.append([p.grad for p in params])
     for expected, got in zip(*found, strict=True):
         assert_close(got, expected)
+
+
+@pytest.mark.parametrize("order", [1, 2.0, float("inf")])
+@pytest.mark.parametrize("dtype", [*DTYPES, tenfold.float16], ids=lambda d: d.name)
+def test_norms_of_a_list_are_two_launches(dtype, order, monkeypatch):
+    launched = []
+    given = many.start
+    monkeypatch.setattr(many, "start", lambda kernel, *rest: (launched.append(kernel.name), given(kernel, *rest)))
+    found = []
+    for device in ("cpu", "cuda"):
+        tensors = [drawn(shape, dtype, k).to(device) for k, shape in enumerate(((2100,), (3, 4), (), (2048,), (5,), (6,)))]
+        tensors[3].zero_()
+        tensors[4][2], tensors[5][1] = float("nan"), float("-inf")
+        found.append(tenfold._foreach_norm(tensors, order))
+    for expected, got in zip(*found, strict=True):
+        assert got.shape == ()
+        assert_close(got, expected)
+    assert launched == ["norms_of_pieces", "norm_of_each"]
+    found[1][0].mul_(0)
+    assert_close(found[1][1], found[0][1])
+
+
+def test_norms_of_other_lists_are_those_of_each():
+    found = []
+    for device in ("cpu", "cuda"):
+        x, y = drawn((3, 4), tenfold.float32).to(device), drawn((5,), tenfold.float64, 1).to(device)
+        leaf = drawn((6,), tenfold.float32, 2).to(device).requires_grad_()
+        of_leaf = tenfold._foreach_norm([leaf, x], 2)[0]
+        of_leaf.backward()
+        several = [tenfold._foreach_norm([x, y]), tenfold._foreach_norm([x.t(), x]), tenfold._foreach_norm([x, x], 3)]
+        several += [tenfold._foreach_norm([x, x], 2, dtype=tenfold.float64), tenfold._foreach_norm([x[:0], x])]
+        found.append([leaf.grad, *(norm for norms in several for norm in norms)])
+    for expected, got in zip(*found, strict=True):
+        assert_close(got, expected)
+
+
+def test_gradients_of_several_dtypes_are_clipped_together():
+    found = []
+    for device in ("cpu", "cuda"):
+        params = [drawn((2100,), tenfold.float32).to(device), *(drawn((3, k), tenfold.bfloat16, k).to(device) for k in (4, 5))]
+        for p in params:
+            p.requires_grad_().grad = p.detach() * 2
+        total = nn.utils.clip_grad_norm_(params, 1.0)
+        found.append([total, *(p.grad for p in params)])
+    assert found[1][0].dtype is tenfold.float32
+    np.testing.assert_allclose(found[1][0].item(), found[0][0].item(), rtol=1e-3)  # of bfloat16 norms, several or one
+    for expected, got in zip(found[0][1:], found[1][1:], strict=True):
+        np.testing.assert_allclose(got.cpu().float().numpy(), expected.float().numpy(), rtol=1e-2, atol=1e-3)

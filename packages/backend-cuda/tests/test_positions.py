@@ -39,6 +39,7 @@ BOUNDED = {
     "places.py refuses more rows": "rows_at",
     "rnn.py refuses larger states": "gru_step gru_step_back lstm_step lstm_step_back plain_step plain_step_back",
     "sorting.py refuses more rows and elements of a row": "merge_tiles select_rows sort_tiles",
+    "vectors.py refuses more elements": "cross_products",
     "their sizes' type is the place's": "join_rows segments_multiplied segments_reduced triangle",
     "the program's number alone, or that of a share": "drop_samples norms_of_pieces reduction scan total_by_the_last",
     "a list of parameters is short": "count_steps",

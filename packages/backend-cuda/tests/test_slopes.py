@@ -192,6 +192,20 @@ def test_a_gradient_of_a_reduction_lies_as_the_input_does():
 
 
 @pytest.mark.parametrize("dtype", DTYPES, ids=str)
+def test_of_limits_that_are_tensors(dtype):
+    numbers = [float("nan"), float("inf"), float("-inf"), 0.0, -0.0, 1.5, -2.0, 3.0]
+    x = tenfold.tensor(numbers, dtype=dtype).repeat_interleave(8).reshape(8, 8)
+    low, high = tenfold.tensor(numbers, dtype=dtype), tenfold.tensor([*numbers[3:], *numbers[:3]], dtype=dtype)
+    for a, b in ((low, high), (high, low), (low.expand(8, 8), high[:, None]), (low[5], high[2])):
+        got, expected = x.cuda().clamp(a.cuda(), b.cuda()), x.clamp(a, b)
+        assert got.dtype is dtype
+        np.testing.assert_array_equal(got.cpu().double().numpy(), expected.double().numpy())
+    whole = tenfold.arange(-4, 4)
+    limits = tenfold.tensor([-2] * 4 + [3] * 4), tenfold.tensor([2] * 7 + [1])
+    assert whole.cuda().clamp(*[t.cuda() for t in limits]).tolist() == whole.clamp(*limits).tolist()
+
+
+@pytest.mark.parametrize("dtype", DTYPES, ids=str)
 def test_of_vector_products(dtype):
     x, y = tenfold.linspace(-2, 3, 24).reshape(2, 4, 3).to(dtype), tenfold.linspace(1, -1, 12).reshape(1, 4, 3).to(dtype)
     for dim, order in ((-1, (0, 1, 2)), (0, (2, 0, 1)), (1, (0, 2, 1))):

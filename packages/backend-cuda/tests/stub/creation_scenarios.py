@@ -23,6 +23,9 @@ def case_draws_are_made_in_place():
         half.normal_, half.uniform_, lambda: tenfold.nn.init.xavier_uniform_(x),
     ):  # fmt: skip
         assert names(call) == ["draw_samples"]
+    for chances in (x, half):
+        for call in (chances.bernoulli, lambda: whole.bernoulli_(chances), lambda: chances.bernoulli_(chances)):  # noqa: B023
+            assert names(call) == ["draw_by_chances"]
     flags = array(64, dtype=tenfold.bool)
     assert names(lambda: flags.bernoulli_(0.5)) == ["draw_samples"]
     assert names(lambda: whole.random_(0, 9)) == ["draw_integers"]
@@ -43,6 +46,29 @@ def case_numbers_are_written_at_once():
     for dtype in (tenfold.bool, tenfold.int8, tenfold.bfloat16, tenfold.float64, tenfold.complex64):
         made = lambda: tenfold.ones(3, 5, dtype=dtype, device=DEVICE)  # noqa: E731, B023
         assert names(made) == names(lambda: x.fill_(2)) == ["filled"]
+
+
+def case_numbers_at_places_are_one_launch():
+    x, index, mask = array(64, 64), array(5, dtype=tenfold.int64), array(64, 64, dtype=tenfold.bool)
+    for value in (0, 0.5, -1, float("-inf")):
+        for at, kernel in ((index, "rows_at"), ((index, index), "rows_at"), ((slice(None), index), "rows_at")):
+            work = quiet(stub.settled(lambda: x.__setitem__(at, value)))  # noqa: B023
+            assert (work.names, work.counts["memset"]) == ([kernel], 0)
+        work = quiet(stub.settled(lambda: x.__setitem__(mask, value)))  # noqa: B023
+        assert (len(work.launches), work.counts["memset"]) == (1, 0)
+
+
+def case_two_dtypes_are_one_launch():
+    x, half, whole = array(64, 64), array(64, 64, dtype=tenfold.bfloat16), array(64, 64, dtype=tenfold.int64)
+    one, flags = array(), array(64, 64, dtype=tenfold.bool)
+    for call in (
+        lambda: x + half, lambda: half * x, lambda: half / x, lambda: x > half, lambda: x * flags, lambda: whole * x,
+        lambda: half * one, lambda: tenfold.maximum(half, x), lambda: x.add_(half), lambda: half.mul_(x),
+        lambda: x.add_(half, alpha=0.1), lambda: tenfold.sub(half, x, alpha=2),
+    ):  # fmt: skip
+        assert len(got := names(call)) == 1, got
+    wanted = half.clone().requires_grad_()
+    assert len(stub.settled(lambda: x + wanted).launches) == 1
 
 
 def case_one_number_everywhere_is_none_of_the_hosts_memory():

@@ -71,3 +71,10 @@ def case_tables_of_places_can_be_recorded():
     with cuda.graph(cuda.CUDAGraph()):
         work = stub.work(lambda: F.interpolate(x, (11, 17), mode="bilinear"))
     assert work.names == ["sums_of_places"]
+
+
+def case_maps_have_gradients_of_a_few_launches():
+    for theta, size in (((4, 2, 3), (4, 3, 8, 9)), ((2, 3, 4), (2, 1, 4, 5, 6))):
+        forward, back = launches(lambda theta, size=size: F.affine_grid(theta, size, False), theta)
+        assert forward == ["affine_places"]
+        assert len(back) <= 6, back

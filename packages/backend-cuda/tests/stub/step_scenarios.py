@@ -91,7 +91,19 @@ def case_gradients_are_clipped_in_three_launches():
     for norm in (2.0, 1.0, float("inf")):
         work = quiet(stub.settled(lambda norm=norm: nn.utils.clip_grad_norm_(params, 1.0, norm)))
         assert work.names == ["norms_of_pieces", "norm_of_parts", "clip_many"]
+        work = quiet(stub.settled(lambda norm=norm: tenfold._foreach_norm([p.grad for p in params], norm)))
+        assert work.names == ["norms_of_pieces", "norm_of_each"]
     quiet(stub.settled(lambda: nn.utils.clip_grad_norm_(params, 1.0, 3.0)))  # one after the other, without a wait too
+
+
+def case_gradients_of_two_dtypes_are_clipped_by_their_dtypes():
+    params = with_gradients((3, 10), (8, 10), (1, 10))
+    for p in params[:2]:
+        p.data, p.grad = p.data.bfloat16(), p.grad.bfloat16()
+    params += with_gradients((4, 4))
+    work = quiet(stub.settled(lambda: nn.utils.clip_grad_norm_(params, 1.0)))
+    assert work.names.count("clip_many") == work.names.count("norm_of_parts") == 2
+    assert len(work.launches) <= 9
 
 
 def case_gradients_are_zeroed_in_one_launch():

@@ -116,6 +116,12 @@ def _ternary(name: str) -> Callable[..., Any]:
 
 def _foreach_norm(self: Tensors, ord: Any = 2, dtype: Any = None) -> tuple[Tensor, ...]:
     """The norm of each tensor."""
+    first: Any = _checked("_foreach_norm", self)[0]
+    many = getattr(first.device.backend, "many", None) if isinstance(first, Tensor) else None
+    if many is not None and dtype in (None, first.dtype) and type(ord) in (int, float):
+        at_once = many.norms(self, float(ord))
+        if at_once is not None:
+            return tuple(at_once)
     return tuple(tenfold.linalg.vector_norm(x, ord, dtype=dtype) for x in _checked("_foreach_norm", self))
 
 

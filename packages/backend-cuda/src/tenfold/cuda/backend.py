@@ -166,6 +166,12 @@ class CudaBackend(Backend):
 
         return many
 
+    def kept_number(self, number: Any, beside: Any) -> Any:
+        """A 0-d array of a number (NumPy's) beside another array, which is kept for later calls: only to be read."""
+        from tenfold.cuda.kernels.many import number_beside  # with the first use, as it needs kernels
+
+        return number_beside(number, beside)
+
     def attention_words(self, query: Any, key: Any, value: Any, mask: Any) -> Any:
         """What the dropout of an attention draws from, where a kernel drops as it goes; None where it does not."""
         from tenfold.cuda.kernels.attention import words  # with the first use, as it needs kernels

@@ -31,7 +31,6 @@ from tenfold.cuda.kernels.varlen import LANES, NO_MASK, NO_POINTERS
 from tenfold.cuda.resources_of_arrays import orders, places, reductions, regions
 from tenfold.cuda.resources_of_layers import layers
 from tenfold.cuda.resources_of_lists import lists, numbers, pairs
-from tenfold.cuda.sampling import CHANCES
 from tenfold.cuda.solver import LANES as FOLLOWED
 from tenfold.types.dtypes import BY_NAME
 
@@ -75,7 +74,6 @@ def kernels() -> Iterator[tuple[str, Handwritten, tuple[str, ...]]]:
     yield from places()
     weights = Handwritten("check_weights", (("BLOCK", 8192),), 8)
     yield "check of weights", weights, (words, "*fp32", "i32", "i32")
-    yield "check of probabilities", CHANCES, (words, "*fp32", "i32", "i32")
     yield "check of indices", Handwritten("check_indices", (("BLOCK", BLOCK),)), (words, index, "i32", "i32", "i32", "i32")
 
 

@@ -13,6 +13,7 @@ from tenfold.cuda.kernels.planes import window_constants
 from tenfold.cuda.kernels.pool import BLOCK as POOLED
 from tenfold.cuda.kernels.scanning import Plan as ScanPlan, Scan
 from tenfold.cuda.kernels.sorting import SELECTED, key_constants
+from tenfold.cuda.kernels.stacks import FINITE
 from tenfold.types.dtypes import BY_NAME
 
 NARROW = 768  # features of GPT-2's layers
@@ -127,3 +128,8 @@ def regions(kind: str) -> Iterator[tuple[str, Handwritten, tuple[str, ...]]]:
         yield f"sampling {name} {kind}", sampled, (out, out, out if what == 1 else p, p, p, *[i] * 14)
     mapped = Handwritten("affine_places", (("DIMENSIONS", 3), ("ALIGN", 0), ("DOUBLE", 0), ("BLOCK", 128)), 4, by_address=True)
     yield f"affine places {kind}", mapped, (p, p, *[i] * 5)
+    crossed = Handwritten("cross_products", (("DOUBLE", 0), ("BLOCK", 256)), 4, by_address=True)
+    yield f"vector products {kind}", crossed, (p, p, p, *[i] * 8)
+    if kind == "fp32":
+        finite = Handwritten("finite_matrices", (("TRIANGLE", 1), ("ACROSS", 0), ("BLOCK", FINITE)), 8)
+        yield "matrices that are finite", finite, (p, "*i32", p, i, i, i)

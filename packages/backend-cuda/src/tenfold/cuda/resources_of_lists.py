@@ -34,6 +34,7 @@ def lists(kind: str) -> Iterator[Row]:
     yield f"clip lists {kind}", Handwritten("clip_many", known, 8), (table, p, f)
     yield f"norms of lists {kind}", Handwritten("norms_of_pieces", (("ORDER", 2), *known), 8), (table, s)
     yield f"norm of lists {kind}", Handwritten("norm_of_parts", (("ORDER", 2), ("BLOCK", PARTS))), (p, s, i)
+    yield f"norms of each {kind}", Handwritten("norm_of_each", (("ORDER", 2), ("BLOCK", PARTS))), (p, s, "*i64", i)
     statistics = Handwritten("follow_statistics", (("MEAN", 1), ("VAR", 1), double, ("BLOCK", PARTS)))
     yield f"running statistics {kind}", statistics, (p, p, s, s, i, f, f)
     sums = Handwritten("norm_parameters", (("CENTERED", 1), double, ("ROWS", ROWS), ("COLUMNS", COLUMNS)))
@@ -73,6 +74,8 @@ def numbers() -> Iterator[Row]:
     for label, law in (("normal", 1), ("Cauchy", 4)):
         drawn = Handwritten("draw_samples", (("LAW", law), ("DOUBLE", 0), ("PLACED", 0), ("BLOCK", DRAWN)))
         yield f"draws {label}", drawn, (s, s, word, word, i, f, f)
+    chosen = Handwritten("draw_by_chances", (("DOUBLE", 0), ("PLACED", 0), ("BLOCK", DRAWN)))
+    yield "draws by chances", chosen, (s, s, word, word, i, s, words, i)
     for wide in (0, 1):
         drawn = Handwritten("draw_integers", (("WIDE", wide), ("PLACED", 0), ("BLOCK", DRAWN)))
         yield f"draws of integers{' wide' * wide}", drawn, (long, long, word, word, i, word, word)

@@ -15,7 +15,7 @@ from tenfold.cuda.kernels import sorting
 from tenfold.cuda.kernels.argument_types import Word
 from tenfold.cuda.kernels.array_kernels import cast
 from tenfold.cuda.kernels.elementwise import run
-from tenfold.cuda.kernels.handwritten import F64, Handwritten, contiguous, start
+from tenfold.cuda.kernels.handwritten import F32, F64, FLOATS, Handwritten, contiguous, start
 from tenfold.cuda.kernels.reduction import cumsum
 from tenfold.random import checks, sampling
 from tenfold.random.generator import Generator
@@ -24,8 +24,6 @@ BLOCK = 256  # counters of a program
 UNIFORM, NORMAL, BERNOULLI, EXPONENTIAL, CAUCHY, GEOMETRIC, LOG_NORMAL = range(7)
 WIDE_RANGE = 1 << 32
 WIDEST_ROW = 8192  # weights that a program looks at together
-CHECKED = 1024  # probabilities of a program
-CHANCES = Handwritten("check_chances", (("BLOCK", CHECKED),), by_address=True)
 
 
 class Sampling:
@@ -122,19 +120,30 @@ class Sampling:
                 Sampling(self.index, out.view(np.uint8))._samples(BERNOULLI, generator, out.shape, np.uint8, p)
                 return out
             return cast(self._samples(BERNOULLI, generator, sizes, np.float32, p), dtype)
-        wide = np.dtype(np.float64 if p.dtype == F64 else np.float32)
-        drawn = Sampling(self.index)._samples(UNIFORM, generator, p.shape, wide, 0.0, 1.0)  # `p` may be what is written
-        chances = cast(p, wide)
-        self._check_chances(chances)
-        return cast(run("lt", drawn, chances), dtype or p.dtype)
+        return self._chosen(generator, p, np.dtype(dtype or p.dtype))
 
-    def _check_chances(self, chances: Any) -> None:
-        if not chances.size:
-            return
-        given = (reports.words(runtime.current()), contiguous(chances), reports.WORDS.index("bernoulli"), chances.size)
-        start(CHANCES, (-(-chances.size // CHECKED),), given, self.index)
+    def _chosen(self, generator: Any, p: Any, dtype: Any) -> Any:
+        if dtype.kind == "b":  # as the bytes that they are
+            out = self._empty(p.shape, dtype).view(np.uint8)
+            return Sampling(self.index, out)._chosen(generator, p, out.dtype).view(dtype)
+        if dtype not in FLOATS and dtype.kind not in "iu":
+            return cast(Sampling(self.index)._chosen(generator, p, F32), dtype)
+        chances = contiguous(p if p.dtype in FLOATS else cast(p, F32))
+        out = self._empty(p.shape, dtype)
+        if not self._each_at_its_place(out, chances):
+            out = Sampling(self.index)._empty(p.shape, dtype)
+        given = (chances, reports.words(runtime.current()), reports.WORDS.index("bernoulli"))
+        double = p.dtype == F64
+        self._launch(out, 2 if double else 4, "draw_by_chances", (("DOUBLE", int(double)),), generator, *given)
         if runtime.is_replaced():
             reports.check()
+        return out
+
+    def _each_at_its_place(self, out: Any, chances: Any) -> bool:
+        """Whether what is drawn may be written while other chances are read."""
+        now = runtime.current()
+        same = out.dtype.itemsize == chances.dtype.itemsize and now.pointer(out) == now.pointer(chances)
+        return same or not out.size or bool(now.apart(out, chances))
 
     def randint(self, generator: Any, low: int, high: int | None, shape: Any, dtype: Any = np.int64) -> Any:
         """Uniform integers in [low, high); `high` None stands for 2**63."""

@@ -25,8 +25,8 @@ WIDE = 2**31
 TYPE_OF = {BY_NAME[name].numpy: kind for name, kind in TRITON_TYPES.items()}
 
 
-def supported(name: str, operands: tuple[Any, ...]) -> str | None:
-    """The kind of dtype to run a formula for; None when it is not for these operands."""
+def supported(name: str, operands: tuple[Any, ...], common: Any = None) -> str | None:
+    """The kind of dtype to run a formula for, that of `common` if it is given; None when it is not for these operands."""
     formula = FORMULAS[name]
     kind = None
     for letter, operand in zip(formula.operands, operands):
@@ -36,6 +36,7 @@ def supported(name: str, operands: tuple[Any, ...]) -> str | None:
         if dtype is None or dtype not in TYPE_OF or letter in "ab" or (letter == "c" and dtype != BOOL):
             return None
         if letter != "c" and kind is None:
+            dtype = dtype if common is None else common
             kind = dtype.kind
             if formula.exact_types and dtype.name not in formula.exact_types:
                 return None
@@ -47,13 +48,13 @@ class Call:
 
     __slots__ = ("dtype", "numbers", "order", "shape", "site")
 
-    def __init__(self, name: str, kind: str, operands: tuple[Any, ...], out: Any, dtype: Any) -> None:
+    def __init__(self, name: str, kind: str, operands: tuple[Any, ...], out: Any, dtype: Any, common: Any = None) -> None:
         arrays = [x for x in operands if type(x) not in NUMBERS]
         formula = FORMULAS[name]
         self.shape = arrays[0].shape if len(arrays) == 1 else broadcast([x.shape for x in arrays])
         if out is None:
             leader = next(x for x, letter in zip(operands, formula.operands) if letter not in "cab" and type(x) not in NUMBERS)
-            self.dtype = np.dtype(dtype or (BOOL if formula.result == "bool" else leader.dtype))
+            self.dtype = np.dtype(dtype or (BOOL if formula.result == "bool" else common or leader.dtype))
             self.order = _order(self.shape, arrays[0], arrays)
             described = (self.shape, _strides(self.shape, self.order, self.dtype.itemsize), self.dtype)
         else:
@@ -63,7 +64,7 @@ class Call:
         self.numbers = any(type(x) in NUMBERS for x in operands)
         self.site = None
         if prod(described[0]):
-            kernel, signature, fixed, count = plan(name, kind, (described, *map(_described, operands)))
+            kernel, signature, fixed, count = plan(name, kind, (described, *map(_described, operands)), common=common)
             self.site = runtime.current().site(kernel, signature, fixed, count)
 
 
@@ -72,20 +73,21 @@ MOST_CALLS = 8192
 runtime.ON_REPLACE.append(_calls.clear)
 
 
-def run(name: str, *operands: Any, out: Any = None, dtype: Any = None, seen: list[Any] | None = None) -> Any:
+def run(name: str, *operands: Any, out: Any = None, dtype: Any = None, seen: list[Any] | None = None, common: Any = None) -> Any:
     """The result of a formula on arrays and Python numbers; NotImplemented for operands that it has no text for.
 
-    The loaded kernel is added to `seen`.
+    The loaded kernel is added to `seen`. `common`: the dtype as which operands of several dtypes are read (mixed.py).
     """
-    key: tuple[Any, ...] = (name, dtype, None if out is None else (out.shape, out.strides, out.dtype), *map(_described, operands))
+    form = None if out is None else (out.shape, out.strides, out.dtype)
+    key: tuple[Any, ...] = (name, dtype, common, form, *map(_described, operands))
     call = _calls.get(key)
     if call is None:
-        kind = supported(name, operands)
+        kind = supported(name, operands, common)
         if kind is None:
             return NotImplemented
         if len(_calls) >= MOST_CALLS:
             _calls.clear()
-        call = _calls[key] = Call(name, kind, operands, out, dtype)
+        call = _calls[key] = Call(name, kind, operands, out, dtype, common)
     now = runtime.current()
     if out is None:
         index = now.index_of(next(x for x in operands if type(x) not in NUMBERS) if call.numbers else operands[0])
@@ -148,7 +150,7 @@ def _inverse(order: tuple[int, ...]) -> tuple[int, ...]:
 
 
 def plan(
-    name: str, kind: str, described: tuple[Any, ...], tiles: bool = True, make: type[Generated] = Generated
+    name: str, kind: str, described: tuple[Any, ...], tiles: bool = True, make: type[Generated] = Generated, common: Any = None
 ) -> tuple[Generated, tuple[str, ...], tuple[int, ...], int]:
     """(kernel, its arguments' types, the arguments after the operands, elements: a whole block's for each program of a tile)."""
     shape = described[0][0]
@@ -166,7 +168,7 @@ def plan(
     ndim = len(sizes) if strided else 0
     furthest = max(sum(abs(s) * (n - 1) for n, s in zip(sizes, own)) for own in strides)
     wide = max(furthest, count + 2**16) >= WIDE
-    widening = tuple(_widening(d[2]) if isinstance(d, tuple) else "" for d in described[1:])
+    widening = tuple(_widening(d[2], common) if isinstance(d, tuple) else "" for d in described[1:])
     kernel = make(name, kind, tuple(reads), widening, ndim, wide)
     if tiles and strided and not kernel.programs():
         tile = tiled(sizes, strides, [reads[position] for position, *_ in arrays])
@@ -178,14 +180,16 @@ def plan(
     fixed: list[int] = [count, *(sizes if strided else ())]
     for (position, *_), own in zip(arrays, strides):
         fixed += [own[d] for d in kernel.steps(reads[position])]
-    compute = next(d[2] for d, letter in zip(described[1:], kernel.letters) if isinstance(d, tuple) and letter != "c")
+    compute = common or next(d[2] for d, letter in zip(described[1:], kernel.letters) if isinstance(d, tuple) and letter != "c")
     integer = "i64" if wide else "i32"
     signature = [f"*{TRITON_TYPES[d[2].name]}" if isinstance(d, tuple) else number_type(compute) for d in described]
     covered = kernel.programs_of(sizes, count) * BLOCK if kernel.tile[1] else count
     return kernel, (*signature, *[integer] * len(fixed)), tuple(fixed), covered
 
 
-def _widening(dtype: Any) -> str:
+def _widening(dtype: Any, common: Any = None) -> str:
+    if common is not None and dtype != common:
+        return "double" if common.name == "float64" else "rounded" if common.name in HALVES and dtype != BOOL else "single"
     return "half" if dtype.name in HALVES else "bool" if dtype == BOOL else ""
 
 

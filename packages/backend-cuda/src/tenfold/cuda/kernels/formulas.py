@@ -107,6 +107,7 @@ FUNCTIONS = {
     "sinc": _floating(f"tl.where(x == 0, 1.0, math.div_rn(math.sin(x * {pi!r}), x * {pi!r}))"),
     "sign": Formula(SIGN, SIGN, "x"),
     "sgn": Formula(SIGN, SIGN, "x"),
+    "angle": _floating("tl.where(x < 0, 3.141592653589793, tl.where(x != x, x, 0.0))"),
     "floor": Formula("tl.floor(x)", "x"),
     "ceil": Formula("tl.ceil(x)", "x"),
     "trunc": Formula("math.trunc(x)", "x"),
@@ -195,10 +196,9 @@ ACTIVATIONS = {
 
 SCIENTIFIC = {name: _floating(text, operands) for name, (text, operands) in SPECIAL.items()}
 
-# A component of a vector product: products are rounded, so that that of a vector with itself is 0. And a correlation, of a
-# covariance and both variances.
+# Both limits of `clamp` as arrays, and a correlation, of a covariance and both variances.
 PARTS = {
-    "cross_component": _floating("math.mul_rn(x, y) - math.mul_rn(z, w)", "xyzw"),
+    "clamp_between": _all("m = tl.where((x >= y) | (x != x), x, y)\ntl.where((m <= z) | (m != m), m, z)", "xyz"),
     "correlation": _floating(
         "m = math.div_rn(math.div_rn(x, math.sqrt_rn(y)), math.sqrt_rn(z))\ntl.where(m > 1, 1.0, tl.where(m < -1, -1.0, m))",
         "xyz",

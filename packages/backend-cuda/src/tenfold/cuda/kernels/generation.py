@@ -39,7 +39,7 @@ class Generated:
     formula: str
     kind: str  # the NumPy kind of dtype that the formula is for
     reads: tuple[str, ...]  # of each operand, and first of the result
-    widening: tuple[str, ...]  # of each operand: "", "half" or "bool"
+    widening: tuple[str, ...]  # of each operand: "", "half" or "bool"; of another dtype than others "single", "double", "rounded"
     ndim: int  # of what is strided
     wide: bool  # whether positions need 64 bits
     tile: tuple[int, int, int] = (0, 0, 0)  # (the other dimension of a tile, indices along it, along the last one); 0: no tile
@@ -94,6 +94,9 @@ class Generated:
         for letter, read, widening in zip(self.letters, self.reads[1:], self.widening):
             lines += _read_lines(letter, read, widening, self._place(letter, read), programs)
         half = next((letter for letter, widening in zip(self.letters, self.widening) if widening == "half"), None)
+        for letter, widening in zip(self.letters, self.widening):  # another dtype beside half precision
+            if widening == "rounded":
+                lines.append(f"    {letter} = {letter}.to({half}_ptr.dtype.element_ty).to(tl.float32)")
         if half is not None and self.formula in OF_ROUNDED_NUMBERS:
             lines += [
                 f"    {letter} = {letter}.to({half}_ptr.dtype.element_ty).to(tl.float32)"
@@ -192,6 +195,10 @@ class Generated:
         return namespace[self.name]
 
 
+_SINGLE = dict.fromkeys(("half", "single", "rounded"), ".to(tl.float32)")
+_WIDENED = {"bool": ".to(tl.int8)", **_SINGLE, "double": ".to(tl.float64)"}
+
+
 def _read_lines(letter: str, read: str, widening: str, place: str, programs: bool) -> list[str]:
     """Programs loop until the last lane is done: they get blocks, and 0 where there is no element."""
     block = [f"    {letter} = tl.broadcast_to({letter}, (BLOCK,))"] if programs and read in ("number", "point") else []
@@ -201,5 +208,5 @@ def _read_lines(letter: str, read: str, widening: str, place: str, programs: boo
         load = f"tl.load({letter}_ptr)"
     else:
         load = f"tl.load({letter}_ptr + {place}, mask{', 0' if programs else ''})"
-    suffix = {"half": ".to(tl.float32)", "bool": ".to(tl.int8)"}.get(widening, "")
+    suffix = _WIDENED.get(widening, "")
     return [f"    {letter} = {load}{suffix}", *block]

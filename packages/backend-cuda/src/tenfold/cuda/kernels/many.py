@@ -12,11 +12,11 @@ from typing import Any
 
 import numpy as np
 
-from tenfold.cuda import runtime
+from tenfold.cuda import capturing, runtime
 from tenfold.cuda.capturing import CAPTURES
 from tenfold.cuda.kernels.argument_types import TYPE_OF
 from tenfold.cuda.kernels.handwritten import F32, F64, FLOATS, Handwritten, start, statistics_dtype
-from tenfold.cuda.kernels.multi_tensor import PIECE, Entry, fits, guarded, launch, table_of, written
+from tenfold.cuda.kernels.multi_tensor import KEPT, PIECE, Entry, first_parts, fits, guarded, launch, table_of, written
 from tenfold.dispatch.kernels import table
 from tenfold.dispatch.runtime import STATE
 from tenfold.tensor.tensor import wrap
@@ -26,6 +26,7 @@ ORDERS = {float("inf"): 0, 1.0: 1, 2.0: 2}
 BITS = {1: "i8", 2: "i16", 4: "i32", 8: "i64"}
 ADDRESS = 2**48 - 1  # the bits of an address: above them a checker of accesses numbers arrays
 PARTS = 1024  # numbers that a program sums at a time
+APART = 16  # bytes from one of several norms to the next: kernels that take one find it aligned as any other array
 
 
 def _served(tensors: Sequence[Any], floats: bool = True, leaves: bool = False) -> bool:
@@ -141,7 +142,9 @@ def update_scale(scale: Any, steps: Any, found_inf: Any, growth_factor: float, b
 
 def clip(tensors: Sequence[Any], total: Any, most: float) -> bool:
     """Multiply by `most / (total + 1e-6)`, where that is less than 1."""
-    if not _served(tensors) or total._key is not tensors[0]._key or total._array.dtype != tensors[0]._array.dtype:
+    if not _served(tensors) or total._key is not tensors[0]._key:
+        return False
+    if total._array.dtype not in (tensors[0]._array.dtype, statistics_dtype(tensors[0]._array.dtype)):
         return False
     return _write("clip_many", tensors, (total._array, float(most)))
 
@@ -151,12 +154,33 @@ def norm(tensors: Sequence[Any], order: float) -> Any:
     if order not in ORDERS or not _served(tensors):
         return None
     now, index, dtype = runtime.current(), _index(tensors), tensors[0]._array.dtype
-    table, pieces = table_of(now, [Entry([t._array]) for t in tensors], index)
-    parts, total = now.empty((pieces,), statistics_dtype(dtype), index), now.empty((), np.dtype(dtype), index)
-    fixed = (("ORDER", ORDERS[order]), ("KIND", TYPE_OF[dtype]), ("DOUBLE", int(dtype == F64)), ("BLOCK", PIECE))
-    start(Handwritten("norms_of_pieces", fixed, 8), (pieces,), (table, parts), index)
-    start(Handwritten("norm_of_parts", (("ORDER", ORDERS[order]), ("BLOCK", PARTS))), (1,), (total, parts, pieces), index)
+    parts, total = _norms_of_pieces(now, tensors, ORDERS[order], index), now.empty((), np.dtype(dtype), index)
+    kernel = Handwritten("norm_of_parts", (("ORDER", ORDERS[order]), ("BLOCK", PARTS)))
+    start(kernel, (1,), (total, parts, parts.size), index)
     return wrap(total, tensors[0]._key)
+
+
+def norms(tensors: Sequence[Any], order: float) -> list[Any] | None:
+    """The norm of each tensor, 0-d and of its dtype, in two launches for all; None for orders other than 1, 2 and infinity."""
+    if order not in ORDERS or not _served(tensors):
+        return None
+    now, index, dtype = runtime.current(), _index(tensors), np.dtype(tensors[0]._array.dtype)
+    parts = _norms_of_pieces(now, tensors, ORDERS[order], index)
+    firsts = first_parts(now, tuple([t._array.size for t in tensors]), index)
+    each = APART // dtype.itemsize
+    found = now.empty((len(tensors), each), dtype, index)
+    kernel = Handwritten("norm_of_each", (("ORDER", ORDERS[order]), ("BLOCK", PARTS)))
+    start(kernel, (len(tensors),), (found, parts, firsts, each), index)
+    return [wrap(found[k, 0, ...], t._key) for k, t in enumerate(tensors)]
+
+
+def _norms_of_pieces(now: Any, tensors: Sequence[Any], order: int, index: int) -> Any:
+    dtype = tensors[0]._array.dtype
+    table, pieces = table_of(now, [Entry([t._array]) for t in tensors], index)
+    parts = now.empty((pieces,), statistics_dtype(dtype), index)
+    fixed = (("ORDER", order), ("KIND", TYPE_OF[dtype]), ("DOUBLE", int(dtype == F64)), ("BLOCK", PIECE))
+    start(Handwritten("norms_of_pieces", fixed, 8), (pieces,), (table, parts), index)
+    return parts
 
 
 _ones: dict[tuple[Any, ...], Any] = {}
@@ -175,6 +199,25 @@ def one(tensor: Any) -> Any:
     if kept is None:
         kept = _ones[key] = now.from_host(np.broadcast_to(np.ones((), array.dtype), ()), index)
     return wrap(table("cuda").mul(kept, 1), tensor._key)
+
+
+_numbers: dict[tuple[Any, ...], Any] = {}
+runtime.ON_REPLACE.append(_numbers.clear)
+runtime.AFTER_FORK.append(_numbers.clear)
+
+
+def number_beside(number: Any, beside: Any) -> Any:
+    """A 0-d array of a number (NumPy's) on the GPU of another array: kept, by its bits, and only read."""
+    now = runtime.current()
+    index = now.index_of(beside)
+    key = (*capturing.place(now, index), number.dtype, number.tobytes())
+    found = _numbers.get(key)
+    if found is None:
+        if len(_numbers) >= KEPT:
+            _numbers.clear()
+        found = _numbers[key] = capturing.constant(now, np.asarray(number), index)
+    capturing.hold(found)
+    return found
 
 
 def follow(running: Sequence[Any], batch: Sequence[Any], momentum: float, unbias: float) -> bool:

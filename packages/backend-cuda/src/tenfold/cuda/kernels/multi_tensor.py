@@ -6,7 +6,7 @@ The table is made again only when an address has changed. Arrays of an entry are
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import lru_cache
 from typing import Any, NamedTuple
 
@@ -35,14 +35,26 @@ def table_of(now: Any, entries: Sequence[Entry], index: int) -> tuple[Any, int]:
     firsts = [e.arrays[0] for e in entries]
     sizes = tuple([(a.size, a.dtype.itemsize) for a in firsts])
     key = (*capturing.place(now, index), len(entries[0].arrays), sizes, *pointers, *[e.address for e in entries])
+    make = lambda: _table(np.array(pointers, np.int64).reshape(len(entries), -1), [e.address for e in entries], sizes)  # noqa: E731
+    return _kept(now, key, make, index)
+
+
+def _kept(now: Any, key: tuple[Any, ...], make: Callable[[], Any], index: int) -> tuple[Any, int]:
+    """(a table on the device, how many rows it has), made where it is not kept."""
     found = _tables.get(key)
     if found is None:
-        table = _table(np.array(pointers, np.int64).reshape(len(entries), -1), [e.address for e in entries], sizes)
+        table = make()
         found = _tables[key] = capturing.constant(now, table, index), len(table)
         while len(_tables) > KEPT:
             _tables.popitem(last=False)
     capturing.hold(found[0])
     return found
+
+
+def first_parts(now: Any, sizes: tuple[int, ...], index: int) -> Any:
+    """Which piece is the first of each of arrays of so many elements, and how many there are, on the device."""
+    ends = lambda: np.cumsum([0, *[-(-size // PIECE) for size in sizes]], dtype=np.int64)  # noqa: E731
+    return _kept(now, (*capturing.place(now, index), "first parts", sizes), ends, index)[0]
 
 
 def _table(pointers: Any, addresses: Sequence[int], sizes: tuple[tuple[int, int], ...]) -> Any:

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from tenfold.cuda.attaching import kernel
-from tenfold.cuda.kernels import conversion, formulas, slopes, view  # noqa: F401 - these attach kernels of this family too
+from tenfold.cuda.kernels import conversion, formulas, mixed, slopes, view  # noqa: F401 - these attach kernels of this family too
 from tenfold.cuda.kernels.adjoints import signs
 from tenfold.cuda.kernels.array_kernels import is_half, of_array_module
 from tenfold.cuda.kernels.elementwise import NUMBERS, elementwise, largest, run
@@ -28,7 +28,8 @@ ARRAY_FUNCTIONS = {
     "acos": "arccos", "atan": "arctan", "sinh": "sinh", "cosh": "cosh", "tanh": "tanh", "asinh": "arcsinh",
     "acosh": "arccosh", "atanh": "arctanh", "eq": "equal", "ne": "not_equal", "isnan": "isnan", "isinf": "isinf",
     "isfinite": "isfinite", "logical_and": "logical_and", "logical_or": "logical_or", "logical_xor": "logical_xor",
-    "logical_not": "logical_not", "conj_physical": "conjugate", "nextafter": "nextafter", "gcd": "gcd", "lcm": "lcm",
+    "logical_not": "logical_not", "conj_physical": "conjugate",
+    "angle": "angle", "nextafter": "nextafter", "gcd": "gcd", "lcm": "lcm",
 }  # fmt: skip
 # Rare operands of these are computed on the host: a number for each kind of which a formula would be longer than it is used.
 ON_HOST = ("square", "sigmoid", "sinc", "rsqrt", "pow", "xlogy", "logaddexp", "lerp", "addcmul", "addcdiv", "add_scaled",
@@ -75,14 +76,6 @@ for _name in ("gcd", "lcm"):
     kernel(getattr(op, _name), device="cuda")(of_array_module(ARRAY_FUNCTIONS[_name]))
 
 kernel(op.div, device="cuda", into=True, chooses_device=True)(elementwise("div", of_array_module("true_divide")))
-_angles = of_array_module("angle"), through_host("angle")
-
-
-@kernel(op.angle, device="cuda")
-def angle(input: Any) -> Any:
-    return _angles[input.dtype.kind != "c"](input)
-
-
 _power = elementwise("pow", through_host("pow"))
 _POWERS = {2: "square", 0.5: "sqrt", -0.5: "rsqrt", -1: "reciprocal", 1: "cast"}
 
@@ -181,7 +174,9 @@ def masked_fill(input: Any, mask: Any, value: Any, out: Any = None) -> Any:
 
 @kernel(op.clamp, device="cuda", into=True)
 def clamp(input: Any, min: Any, max: Any, out: Any = None) -> Any:
-    """Limits that are numbers, one alone in place; every other call runs the body."""
+    """Limits that are numbers, one alone in place, or both arrays of the input's dtype; every other call runs the body."""
+    if out is None and all(getattr(limit, "dtype", None) == input.dtype for limit in (min, max)):
+        return run("clamp_between", input, min, max)
     for name, limit, other in (("clamp_min", min, max), ("clamp_max", max, min)):
         if out is not None and other is None and type(limit) in (int, float) and input.dtype.kind in "fV":
             return run(name, input, limit, out=out)

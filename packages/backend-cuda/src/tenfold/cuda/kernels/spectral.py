@@ -11,12 +11,13 @@ from tenfold.cuda.kernels.handwritten import contiguous
 from tenfold.cuda.kernels.host import through_host
 from tenfold.cuda.kernels.matmul import product
 from tenfold.cuda.kernels.stacks import (
+    LOWER_ONE,
+    UPPER_ONE,
     by_columns,
-    by_rows,
     codes_on_host,
     current,
     factorising,
-    finite_only,
+    finite_stack,
     identity,
     matrices,
     raise_if_failed,
@@ -106,12 +107,12 @@ def _svd(name: str, A: Any, vectors: bool, full: bool) -> tuple[Any, Any, Any]:
         left, right = (M, N) if full else (K, K)
         values = xp.empty((*batch, K), A.dtype.char.lower())
         return identity(batch, M, left, A.dtype), values, identity(batch, right, N, A.dtype)
-    given, finite = finite_only(A)
-    found = current().gesvdj(by_columns(given), vectors, full)
-    codes = codes_on_host(found[3], finite)
+    given, finite = finite_stack(A)
+    found = current().gesvdj(given, vectors, full)
+    codes = codes_on_host(found[3], finite, batch)
     if (codes > 0).any():
-        U, S, VH, info = _by_iterations(given, batch, vectors, full)
-        codes = codes_on_host(info, finite)
+        U, S, VH, info, finite = _by_iterations(A, batch, vectors, full)
+        codes = codes_on_host(info, finite, batch)
     else:
         U, S = matrices(found[0], batch), found[1].reshape(*batch, K)
         VH = found[2].reshape(*batch, *found[2].shape[1:])  # the columns of V are the rows of V^H
@@ -120,14 +121,15 @@ def _svd(name: str, A: Any, vectors: bool, full: bool) -> tuple[Any, Any, Any]:
     return U, S, VH
 
 
-def _by_iterations(A: Any, batch: Any, vectors: bool, full: bool) -> tuple[Any, Any, Any, Any]:
+def _by_iterations(A: Any, batch: Any, vectors: bool, full: bool) -> tuple[Any, Any, Any, Any, Any]:
     """gesvd takes matrices with M >= N: of others the transpose, whose vectors on the left are the rows of V^H."""
     M, N = A.shape[-2:]
-    left, S, right, info = current().gesvd(by_columns(A) if M >= N else by_rows(A), vectors, full)
+    given, finite = finite_stack(A, across=M < N)
+    left, S, right, info = current().gesvd(given, vectors, full)
     S = S.reshape(*batch, -1)
     if M >= N:
-        return matrices(left, batch), S, matrices(right, batch), info
-    return right.reshape(*batch, *right.shape[1:]), S, left.reshape(*batch, *left.shape[1:]), info
+        return matrices(left, batch), S, matrices(right, batch), info, finite
+    return right.reshape(*batch, *right.shape[1:]), S, left.reshape(*batch, *left.shape[1:]), info, finite
 
 
 @factorising(op.pseudo_inverse)
@@ -169,10 +171,9 @@ def _eigh(name: str, A: Any, UPLO: str, vectors: bool) -> tuple[Any, Any]:
     if not A.size:
         return xp.empty(A.shape[:-1], A.dtype.char.lower()), xp.empty(A.shape, A.dtype)
     lower = UPLO.upper() == "L"
-    read, finite = finite_only((xp.tril if lower else xp.triu)(A))  # nobody asks what is in the other triangle
-    stack = by_columns(read)
+    stack, finite = finite_stack(A, LOWER_ONE if lower else UPPER_ONE)
     values, info, held = current().syevd(stack, LOWER if lower else UPPER, vectors)
-    codes = codes_on_host(info, finite)
+    codes = codes_on_host(info, finite, A.shape[:-2])
     del held
     raise_if_failed(name, codes, "eigenvalues")
     return values.reshape(A.shape[:-1]), matrices(stack, A.shape[:-2])
@@ -188,9 +189,9 @@ def eig_pair(A: Any) -> Any:
         return xp.empty(A.shape[:-1], A.dtype.char.upper()), xp.empty(A.shape, A.dtype.char.upper())
     if not current().has_geev():
         return _eig_on_host(A)
-    given, finite = finite_only(A)
-    values, stack, info, held = current().geev(by_columns(given))
-    codes = codes_on_host(info, finite)
+    given, finite = finite_stack(A)
+    values, stack, info, held = current().geev(given)
+    codes = codes_on_host(info, finite, A.shape[:-2])
     del held
     if not (codes >= 0).all():
         raise RuntimeError("torch.linalg.eig: input tensor should not contain infs or NaNs.")

@@ -14,10 +14,15 @@ import numpy as np
 from tenfold.cuda import capturing, lapack, runtime, solver
 from tenfold.cuda.attaching import kernel
 from tenfold.cuda.kernels.conversion import clone_contiguous
+from tenfold.cuda.kernels.elementwise import run
+from tenfold.cuda.kernels.handwritten import Handwritten, contiguous, start
 from tenfold.cuda.kernels.host import through_host
 from tenfold.cuda.runtime import xp
 from tenfold.dispatch.kernels import table
 
+WHOLE, LOWER_ONE, UPPER_ONE = 0, 1, 2  # what is read of a matrix
+FINITE = 4096  # elements that a program looks at together
+MOST_OF_A_PROGRAM = 1 << 16
 NOT_FINITE = -(1 << 20)  # in place of LAPACK's code, of a matrix that was not given to it
 
 
@@ -96,15 +101,38 @@ def no_codes(A: Any) -> Any:
     return xp.zeros(A.shape[:-2], np.int32)
 
 
-def finite_only(A: Any) -> tuple[Any, Any]:
-    """(the matrices, with zeros for one with infinities or NaN, on which iterations might not end; which are as they were)."""
-    finite = xp.isfinite(A).all(axis=(-2, -1))
-    return xp.where(finite[..., None, None], A, A.dtype.type(0)), finite
+def finite_stack(A: Any, triangle: int = WHOLE, across: bool = False) -> tuple[Any, Any]:
+    """(a stack of the matrices, or of their transposes if `across`, a code for each of them).
+
+    The code of one with infinities or NaN, on which iterations might not end, is NOT_FINITE, and it is zeros. Nobody asks
+    what is beside a triangle.
+    """
+    rows, columns = A.shape[-2:]
+    now, size, count = runtime.current(), rows * columns, A.size // (rows * columns)
+    if A.dtype.kind == "c" or size > MOST_OF_A_PROGRAM:
+        return _finite_stack(A, triangle, across)
+    stack = now.empty((count, rows, columns) if across else (count, columns, rows), A.dtype, now.index_of(A))
+    codes = now.empty((count,), np.dtype(np.int32), now.index_of(A))
+    block = min(FINITE, 1 << max(size - 1, 1).bit_length())
+    fixed = (("TRIANGLE", triangle), ("ACROSS", int(across)), ("BLOCK", block))
+    given = (stack, codes, contiguous(A), rows, columns, NOT_FINITE)
+    start(Handwritten("finite_matrices", fixed, 8 if block == FINITE else 4), (count,), given, now.index_of(A))
+    return stack, codes
 
 
-def codes_on_host(info: Any, finite: Any) -> Any:
-    """The codes in the batch's shape, after a wait."""
-    return runtime.current().to_host(xp.where(finite, info.reshape(finite.shape), np.int32(NOT_FINITE)))
+def _finite_stack(A: Any, triangle: int, across: bool) -> tuple[Any, Any]:
+    """The same of complex numbers, and of matrices that are too large for a program, which is slower than what follows by far."""
+    read = A if triangle == WHOLE else (xp.tril if triangle == LOWER_ONE else xp.triu)(A)
+    finite = xp.isfinite(read).all(axis=(-2, -1))
+    read = xp.where(finite[..., None, None], read, A.dtype.type(0))
+    codes = xp.where(finite, np.int32(0), np.int32(NOT_FINITE)).reshape(-1)
+    return by_rows(read) if across else by_columns(read), codes
+
+
+def codes_on_host(info: Any, codes: Any, batch: Any) -> Any:
+    """LAPACK's codes, or those of `finite_stack`, in the batch's shape, after a wait."""
+    found = runtime.current().to_host(run("add", info.reshape(-1), codes))
+    return np.where(found <= NOT_FINITE // 2, NOT_FINITE, found).reshape(batch)
 
 
 def raise_if_failed(name: str, codes: Any, what: str) -> None:

@@ -21,7 +21,7 @@ from tenfold.dispatch.shape_rules import wrap_dim
 from tenfold.ops.creation.factories import as_tensor, tensor
 from tenfold.ops.indexing.selection import INDICES, byte_mask, check_mask, fills_mask, index
 from tenfold.ops.view.shapes import expand, reshape, view
-from tenfold.tensor.tensor import Tensor
+from tenfold.tensor.tensor import Tensor, wrap
 from tenfold.types import dtypes
 from tenfold.types.numbers import element
 
@@ -256,7 +256,8 @@ def _write(self: Tensor, given: Any, value: Any) -> None:
         if places is None and part._node is None:
             part.fill_(value)
             return
-        value = _assigned(value, self)
+        keep = getattr(self._key.backend, "kept_number", None) if self._key.level is None else None
+        value = _assigned(value, self) if keep is None else wrap(keep(element(value, self.dtype), self._array), self._key)
     if places is not None:
         check_writable("__setitem__", part, value._node is not None, may_repeat=True)
         _check_places(part, places)

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
+from tenfold import cat, eye
 from tenfold.autograd.gradients import gradient, gradients
-from tenfold.nn.ops.resize.grid import affine_grid_generator, regular_places
+from tenfold.nn.ops.resize.grid import affine_grid_generator
 from tenfold.nn.ops.resize.interpolate import resample, resample_grad
 from tenfold.nn.ops.resize.sampling import fused_grid_sample, fused_grid_sample_grid_grad, fused_grid_sample_input_grad
 from tenfold.nn.ops.resize.shuffle import pixel_shuffle, pixel_unshuffle
@@ -38,7 +39,11 @@ gradient(pixel_unshuffle, input=_shuffled)
 
 def _maps(g: Any, size: Any, align_corners: bool) -> Any:
     """Places are linear in the maps, so nothing needs to be kept: (N, *S, n) -> (N, n, n + 1)."""
-    return g.reshape(g.shape[0], -1, g.shape[-1]).transpose(1, 2) @ regular_places(size, align_corners, g)
+    n = g.shape[-1]
+    same = eye(n, n + 1, dtype=g.dtype, device=g.device).unsqueeze(0)
+    places = affine_grid_generator(same, (1, *size[1:]), align_corners).reshape(1, -1, n)
+    flat = g.reshape(g.shape[0], -1, n)
+    return cat([flat.transpose(1, 2).matmul(places), flat.sum(1).unsqueeze(-1)], -1)
 
 
 gradient(affine_grid_generator, theta=_maps)

@@ -38,10 +38,10 @@ def get_total_norm(
     p = float(norm_type)
     if not parts:
         return tenfold.tensor(0.0)
-    many = _many(parts)
-    total = None if many is None else many.norm(parts, p)
+    groups = _alike(parts)
+    total = _at_once(parts, p) if len(groups) == 1 else None
     if total is None:
-        total = _norm_of_norms(parts, p)
+        total = _norm_of_norms([norm for group in groups for norm in _norms(group, p)], p)
     if error_if_nonfinite and not math.isfinite(float(total)):
         raise RuntimeError(
             f"The total norm of order {p} for gradients from `parameters` is non-finite ({float(total)}), so it cannot "
@@ -51,8 +51,26 @@ def get_total_norm(
     return total
 
 
-def _norm_of_norms(parts: list[Tensor], p: float) -> Tensor:
-    norms = [tenfold.norm(part, p) for part in parts]
+def _alike(tensors: list[Tensor]) -> list[list[Tensor]]:
+    """Those of one device and dtype together: what a device does to many tensors at once."""
+    groups: dict[Any, list[Tensor]] = {}
+    for tensor in tensors:
+        groups.setdefault((tensor.device, tensor.dtype), []).append(tensor)
+    return list(groups.values())
+
+
+def _at_once(parts: list[Tensor], p: float) -> Any:
+    many = _many(parts)
+    return None if many is None else many.norm(parts, p)
+
+
+def _norms(parts: list[Tensor], p: float) -> list[Tensor]:
+    """The norm of all, where the device has that at once, or of each."""
+    total = _at_once(parts, p)
+    return [tenfold.norm(part, p) for part in parts] if total is None else [total]
+
+
+def _norm_of_norms(norms: list[Tensor], p: float) -> Tensor:
     first = norms[0].device
     return tenfold.norm(tenfold.stack([norm if norm.device is first else norm.to(first) for norm in norms]), p)
 
@@ -62,14 +80,19 @@ def _many(tensors: list[Tensor]) -> Any:
     return getattr(tensors[0].device.backend, "many", None)
 
 
+def _clipped_at_once(grads: list[Tensor], total_norm: Tensor, max_norm: float) -> bool:
+    many = _many(grads)
+    return many is not None and many.clip(grads, total_norm, max_norm)
+
+
 @tenfold.no_grad()
 def clip_grads_with_norm_(parameters: Tensors, max_norm: float, total_norm: Tensor, foreach: bool | None = None) -> None:
     """Scales the gradients in place by min(1, max_norm / (total_norm + 1e-6))."""
     max_norm, grads = float(max_norm), _grads(parameters)
     if not grads:
         return
-    many = _many(grads)
-    if many is not None and many.clip(grads, total_norm, max_norm):
+    grads = [grad for group in _alike(grads) if not _clipped_at_once(group, total_norm, max_norm) for grad in group]
+    if not grads:
         return
     factor = (max_norm / (total_norm + 1e-6)).clamp(max=1.0)
     on_device: dict[Any, Tensor] = {factor.device: factor}

@@ -13,6 +13,7 @@ MODULES = (
     "dropping",
     "recurrence", "groups", "pairs", "regions", "sampled", "columns", "soft_targets", "parameters",
     "margins", "all_pairs", "bags", "scaling", "grouped_products", "alignments", "eight_bits", "masks", "ranges", "adjoints",
+    "vectors",
 )  # fmt: skip
 
 

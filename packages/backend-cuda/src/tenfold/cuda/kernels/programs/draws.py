@@ -9,11 +9,12 @@ Sources: Salmon et al., "Parallel random numbers: as easy as 1, 2, 3", 2011; Box
 normal deviates", 1958.
 """
 
-# mypy: disable-error-code="no-untyped-def"
+# mypy: disable-error-code="no-untyped-def, untyped-decorator"
 # Parameters are what Triton makes of them: annotations other than its own would mean something to it.
 
 from __future__ import annotations
 
+import triton
 from triton import language as tl
 
 
@@ -32,6 +33,18 @@ def note_words(out_ptr, words_ptr, seed, offset, PLACED: tl.constexpr):
     tl.store(out_ptr + 1, offset.to(tl.int64))
 
 
+@triton.jit
+def units_of(first, second, third, fourth, k, DOUBLE: tl.constexpr):
+    """Numbers in [0, 1): element k of a lane's words, or of its pairs of words."""
+    if DOUBLE:
+        u = tl.where(k == 0, first[None, :], third[None, :]).to(tl.uint32, bitcast=True).to(tl.uint64)
+        v = tl.where(k == 0, second[None, :], fourth[None, :]).to(tl.uint32, bitcast=True).to(tl.uint64)
+        return (((u << 32) | v) >> 11).to(tl.float64) * 1.1102230246251565e-16
+    else:
+        u = tl.where(k < 2, tl.where(k == 0, first[None, :], second[None, :]), tl.where(k == 2, third[None, :], fourth[None, :]))
+        return (u.to(tl.uint32, bitcast=True) >> 8).to(tl.float32) * 5.9604644775390625e-08
+
+
 def draw_samples(
     out_ptr, words_ptr, seed, offset, count, a, b, LAW: tl.constexpr, DOUBLE: tl.constexpr, PLACED: tl.constexpr,
     BLOCK: tl.constexpr,
@@ -48,13 +61,7 @@ def draw_samples(
         offset += tl.load(words_ptr + 1)
     first, second, third, fourth = tl.randint4x(seed, offset + (program * BLOCK + lane).to(tl.uint64))
     k = tl.arange(0, each)[:, None]
-    if DOUBLE:
-        u = tl.where(k == 0, first[None, :], third[None, :]).to(tl.uint32, bitcast=True).to(tl.uint64)
-        v = tl.where(k == 0, second[None, :], fourth[None, :]).to(tl.uint32, bitcast=True).to(tl.uint64)
-        unit = (((u << 32) | v) >> 11).to(wide) * 1.1102230246251565e-16
-    else:
-        u = tl.where(k < 2, tl.where(k == 0, first[None, :], second[None, :]), tl.where(k == 2, third[None, :], fourth[None, :]))
-        unit = (u.to(tl.uint32, bitcast=True) >> 8).to(wide) * 5.9604644775390625e-08
+    unit = units_of(first, second, third, fourth, k, DOUBLE)
     if LAW == 0:
         result = a + unit * (b - a)
         kept = result.to(out_ptr.dtype.element_ty).to(wide)
@@ -130,8 +137,26 @@ def check_weights(report_ptr, weights_ptr, code, width, BLOCK: tl.constexpr):
     tl.store(report_ptr + code, 1, found)  # same value: each row's program writes 1
 
 
-def check_chances(report_ptr, chances_ptr, code, count, BLOCK: tl.constexpr):
-    """Reports a number that is no probability: below 0, above 1 or nan."""
-    i = tl.program_id(0).to(tl.int64) * BLOCK + tl.arange(0, BLOCK)
-    p = tl.load(chances_ptr + i, i < count, other=0.0)
-    tl.store(report_ptr + code, 1, tl.max(tl.where((p >= 0) & (p <= 1), 0, 1), 0) > 0)
+def draw_by_chances(
+    out_ptr, words_ptr, seed, offset, count, chances_ptr, report_ptr, code, DOUBLE: tl.constexpr, PLACED: tl.constexpr,
+    BLOCK: tl.constexpr,
+):  # fmt: skip
+    """1 with the probability that is at its place, which may be the place of the result, and otherwise 0.
+
+    Reports a number that is no probability: below 0, above 1 or nan.
+    """
+    wide: tl.constexpr = tl.float64 if DOUBLE else tl.float32
+    each: tl.constexpr = 2 if DOUBLE else 4
+    program = tl.program_id(0).to(tl.int64)
+    lane = tl.arange(0, BLOCK)
+    if PLACED:
+        seed = tl.load(words_ptr)
+        offset += tl.load(words_ptr + 1)
+    first, second, third, fourth = tl.randint4x(seed, offset + (program * BLOCK + lane).to(tl.uint64))
+    k = tl.arange(0, each)[:, None]
+    place = program * (each * BLOCK) + k * BLOCK + lane[None, :]
+    chance = tl.load(chances_ptr + place, place < count, other=0.0).to(wide)
+    result = tl.where(units_of(first, second, third, fourth, k, DOUBLE) < chance, 1, 0)
+    tl.store(out_ptr + place, result.to(out_ptr.dtype.element_ty), place < count)
+    wrong = tl.max(tl.where((chance >= 0) & (chance <= 1), 0, 1))
+    tl.store(report_ptr + code, 1, wrong > 0)  # same value: whoever finds one writes 1

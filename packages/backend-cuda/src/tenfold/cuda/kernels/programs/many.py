@@ -99,7 +99,13 @@ def norms_of_pieces(table_ptr, part_ptr, ORDER: tl.constexpr, KIND: tl.constexpr
 
 
 def norm_of_parts(total_ptr, part_ptr, count, ORDER: tl.constexpr, BLOCK: tl.constexpr):
-    """One number of those that `norms_of_pieces` gave, in float64."""
+    """One number of those that `norms_of_pieces` gave."""
+    tl.store(total_ptr, whole_norm(part_ptr, count, ORDER, BLOCK).to(total_ptr.dtype.element_ty))
+
+
+@triton.jit
+def whole_norm(part_ptr, count, ORDER: tl.constexpr, BLOCK: tl.constexpr):
+    """The norm of what `norms_of_pieces` gave, in float64."""
     sums = tl.zeros([BLOCK], tl.float64)
     for first in range(0, count, BLOCK):
         i = first + tl.arange(0, BLOCK)
@@ -115,4 +121,13 @@ def norm_of_parts(total_ptr, part_ptr, count, ORDER: tl.constexpr, BLOCK: tl.con
         total = tl.sum(sums, 0)
     if ORDER == 2:
         total = tl.sqrt(total)
-    tl.store(total_ptr, total.to(total_ptr.dtype.element_ty))
+    return total
+
+
+def norm_of_each(norms_ptr, part_ptr, first_ptr, each, ORDER: tl.constexpr, BLOCK: tl.constexpr):
+    """The same of the parts of each array; program (array), whose first part and the one after its last `first_ptr` has."""
+    here = tl.program_id(0).to(tl.int64)
+    part_ptr += tl.load(first_ptr + here)
+    count = (tl.load(first_ptr + here + 1) - tl.load(first_ptr + here)).to(tl.int32)
+    total = whole_norm(part_ptr, count, ORDER, BLOCK)
+    tl.store(norms_ptr + here * each, total.to(norms_ptr.dtype.element_ty))

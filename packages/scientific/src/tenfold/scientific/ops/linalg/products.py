@@ -206,14 +206,23 @@ def linalg_matrix_exp(A: Tensor) -> Tensor:
     return result
 
 
+def _summed(total: Any, *multiples: Any) -> Any:
+    for term, factor in multiples:
+        total = total.add(term, alpha=factor)
+    return total
+
+
 def _pade(x: Any) -> Any:
     one = op.eye(x.shape[-1], dtype=x.dtype, device=x.device)
     scale = float(_PADE[0])
     c = [value / scale for value in _PADE]
     x2 = x.matmul(x)
-    x4, x6 = x2.matmul(x2), x2.matmul(x2.matmul(x2))
-    odd = x.matmul(x6.matmul(x6 * c[13] + x4 * c[11] + x2 * c[9]) + x6 * c[7] + x4 * c[5] + x2 * c[3] + one * c[1])
-    even = x6.matmul(x6 * c[12] + x4 * c[10] + x2 * c[8]) + x6 * c[6] + x4 * c[4] + x2 * c[2] + one
+    x4 = x2.matmul(x2)
+    x6 = x2.matmul(x4)
+    high, low = _summed(x6 * c[13], (x4, c[11]), (x2, c[9])), ((x6, c[7]), (x4, c[5]), (x2, c[3]), (one, c[1]))
+    odd = x.matmul(_summed(x6.matmul(high), *low))
+    high, low = _summed(x6 * c[12], (x4, c[10]), (x2, c[8])), ((x6, c[6]), (x4, c[4]), (x2, c[2]), (one, 1))
+    even = _summed(x6.matmul(high), *low)
     return op.linalg_solve_ex(even - odd, even + odd)[0]
 
 
