@@ -33,7 +33,7 @@ def usual(device: Any = None) -> bool:
     return device is CPU or device == "cpu"
 
 
-def tensor(data: Any, *, dtype: Any = None, device: Any = None, requires_grad: bool = False, pin_memory: bool = False) -> Any:
+def tensor(data: Any, *, dtype: Any = None, device: Any = None, requires_grad: Any = False, pin_memory: Any = False) -> Any:
     """Numbers, and lists of numbers of one kind, also in a list."""
     if pin_memory is not False or type(requires_grad) is not bool or not usual(device):
         return NotImplemented

@@ -19,7 +19,7 @@ from tenfold.types.memory_format import refuse_negative
 Ints = Sequence[int]
 
 
-def infer_size(shape: Sequence[int], numel: int, name: str) -> tuple[int, ...]:
+def infer_size(shape: Any, numel: int, name: str) -> tuple[int, ...]:
     """The shape with its one -1 replaced by what fits; RuntimeError when nothing fits."""
     shape = as_dims(shape, name, "shape")
     unknown = [i for i, n in enumerate(shape) if n == -1]
