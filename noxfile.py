@@ -347,7 +347,7 @@ def cold(session: nox.Session) -> None:
 
 @nox.session(python=NEWER)
 def compiled(session: nox.Session) -> None:
-    """Run other packages' tests of numbers once more, with the compiled CPU kernels, and on a newer Python the kernels' own."""
+    """Run others' tests of numbers with the compiled CPU kernels; on a newer Python the kernels' own, some with PyTorch."""
     install(session, PACKAGES.values(), *TEST_TOOLS, *((TORCH, *ORACLES) if NEWER else ()))
     files = [] if names_files(session) else tests_of_numbers(natively=NEWER is not None)
     shared_out = PARALLEL if files and at_once(session) > 1 else ()

@@ -55,7 +55,7 @@ FORMS = {"clamp": (1, "clamp_min", "clamp_max"), "div": (2, "floored_quotient", 
 TAKES_OUT, ELEMENTWISE, IN_PLACE, CONVERTS = 1, 2, 4, 8  # of the word for writing
 MOST_PARAMETERS = 8
 ROLE_OF = {"tensor": 1, "number": 2, "value": 3, "optional": 5, "list": 6}
-NEUTRAL, EXACTLY, OR_NONE = 4, {"int": 7, "bool": 8, "float": 9}, 16  # by annotation
+NEUTRAL, EXACTLY, OR_NONE = 4, {"int": 7, "bool": 8, "float": 9, "dims": 11}, 16  # by what a parameter holds
 MASK = 10  # a tensor of bool
 FIRST = [[ROLE_OF["tensor"]], [ROLE_OF["number"]], [ROLE_OF["list"]], [MASK]]  # roles of a first parameter
 # Functions without a kernel that have a path of their own.
@@ -216,7 +216,7 @@ def _roles(operator: Operator) -> list[int]:
         elif p.name in taken and p.role in ROLE_OF:
             kind = p.whole.removesuffix(" | None")
             role = MASK if p.name in masks and p.role == "tensor" else EXACTLY.get(kind, ROLE_OF[p.role])
-            roles.append(role + OR_NONE * (kind in EXACTLY and kind != p.whole))
+            roles.append(role + OR_NONE * (kind == "dims" or (kind in EXACTLY and kind != p.whole)))
         elif p.name not in taken and operator.neutral.get(p.name, MISSING) is p.default:
             roles.append(NEUTRAL)
         else:

@@ -41,7 +41,7 @@ def to(
     input: Any, *args: Any, dtype: Any = None, device: Any = None, non_blocking: Any = False, memory_format: Any = preserve_format
 ) -> Any:
     """To a dtype, to the CPU where the tensor is, as another tensor."""
-    if not here(input) or memory_format is not preserve_format:
+    if not here(input) or memory_format is not preserve_format or type(non_blocking) is not bool:
         return NotImplemented
     copy = False
     if len(args) > 1 and type(args[-1]) is bool:  # non_blocking, which says nothing here, and copy

@@ -20,6 +20,7 @@ FEW = 32  # drawn ones
 WIDE = 1 << 28  # ranges that take more than a word of 32 bits
 FARTHEST = 1 << 62
 SMALL = range(-256, 257)  # which float32 holds
+BOUNDS: dict[type, float] = {float: LARGEST, int: 1 << 63}  # of numbers
 _KINDS: dict[Any, Any] = {float: FLOAT32, int: INT64, bool: BOOL}
 
 
@@ -32,9 +33,9 @@ def usual(device: Any = None) -> bool:
     return device is CPU or device == "cpu"
 
 
-def tensor(data: Any, *, dtype: Any = None, device: Any = None, requires_grad: bool = False, pin_memory: bool = False) -> Any:
+def tensor(data: Any, *, dtype: Any = None, device: Any = None, requires_grad: Any = False, pin_memory: Any = False) -> Any:
     """Numbers, and lists of numbers of one kind, also in a list."""
-    if pin_memory is not False or not usual(device):
+    if pin_memory is not False or type(requires_grad) is not bool or not usual(device):
         return NotImplemented
     kind = type(data)
     if kind is list:
@@ -67,13 +68,14 @@ def tensor(data: Any, *, dtype: Any = None, device: Any = None, requires_grad: b
     return made.requires_grad_(True) if requires_grad else made
 
 
-def _numbers(*values: Any) -> bool:
-    return all(type(v) in (int, float) and abs(v) < LARGEST for v in values)
+def are_numbers(*values: Any) -> bool:
+    """Whether all are of Python's, the ints of 64 bits, and finite in float32."""
+    return all(type(v) in BOUNDS and abs(v) < BOUNDS[type(v)] for v in values)
 
 
 def linspace(start: Any, end: Any, steps: Any, *, dtype: Any = None, device: Any = None) -> Any:
     """Few float32 numbers at equal distances, counted from the nearer end, as PyTorch rounds them."""
-    if type(steps) is not int or not 1 < steps < MOST or not _numbers(start, end) or not usual(device):
+    if type(steps) is not int or not 1 < steps < MOST or not are_numbers(start, end) or not usual(device):
         return NotImplemented
     if dtype is not None and dtype is not dtypes.float32:
         return NotImplemented
@@ -102,7 +104,7 @@ def arange(start: Any, end: Any = None, step: Any = 1, *, dtype: Any = None, dev
     """Few numbers at a distance: int64 of ints, else float32."""
     if end is None:
         start, end = 0, start
-    if not _numbers(start, end, step) or not step or not usual(device):
+    if not are_numbers(start, end, step) or not step or (end - start) * step < 0 or not usual(device):
         return NotImplemented
     whole = type(start) is type(end) is type(step) is int
     if dtype is not None and dtype is not dtypes.float32 and not (whole and dtype is dtypes.int64):

@@ -64,6 +64,8 @@ def _holds(dtype: Any, value: Any) -> bool:
 
 def _made(size: Any, value: Any, dtype: Any, device: Any, requires_grad: Any, pin_memory: Any = False) -> Any:
     """A tensor of one value; None: of none, 0 of any kind of zeros."""
+    if dtype is None:
+        dtype = dtypes.float32
     if size is None or dtype not in _PLAIN or not usual(device) or COLLECTED:
         return NotImplemented
     if type(requires_grad) is not bool or pin_memory is not False:
@@ -82,15 +84,15 @@ def _made(size: Any, value: Any, dtype: Any, device: Any, requires_grad: Any, pi
 
 
 def empty(*size: Any, dtype: Any = None, device: Any = None, requires_grad: bool = False, pin_memory: bool = False) -> Any:
-    return _made(_sizes(size), None, dtype or dtypes.float32, device, requires_grad, pin_memory)
+    return _made(_sizes(size), None, dtype, device, requires_grad, pin_memory)
 
 
 def zeros(*size: Any, dtype: Any = None, device: Any = None, requires_grad: bool = False, pin_memory: bool = False) -> Any:
-    return _made(_sizes(size), 0, dtype or dtypes.float32, device, requires_grad, pin_memory)
+    return _made(_sizes(size), 0, dtype, device, requires_grad, pin_memory)
 
 
 def ones(*size: Any, dtype: Any = None, device: Any = None, requires_grad: bool = False, pin_memory: bool = False) -> Any:
-    return _made(_sizes(size), 1, dtype or dtypes.float32, device, requires_grad, pin_memory)
+    return _made(_sizes(size), 1, dtype, device, requires_grad, pin_memory)
 
 
 def full(
@@ -104,14 +106,16 @@ def full(
 
 
 def scalar_tensor(s: Any, *, dtype: Any = None, device: Any = None, pin_memory: bool = False, requires_grad: bool = False) -> Any:
-    return full((), s, dtype=dtype or dtypes.float32, device=device, requires_grad=requires_grad, pin_memory=pin_memory)
+    if dtype is None:
+        dtype = dtypes.float32
+    return full((), s, dtype=dtype, device=device, requires_grad=requires_grad, pin_memory=pin_memory)
 
 
 def _like(input: Any, value: Any, dtype: Any, device: Any, requires_grad: Any, memory_format: Any) -> Any:
     array = input._array
     if not here(input) or memory_format not in _ROWS or not (array.ndim < 2 or array.flags.c_contiguous):
         return NotImplemented
-    return _made(array.shape, value, dtype or input.dtype, CPU if device is None else device, requires_grad)
+    return _made(array.shape, value, input.dtype if dtype is None else dtype, CPU if device is None else device, requires_grad)
 
 
 def empty_like(
@@ -135,7 +139,7 @@ def ones_like(
 def full_like(
     input: Any, fill_value: Any, *, dtype: Any = None, device: Any = None, requires_grad: bool = False, memory_format: Any = None
 ) -> Any:
-    if not _holds(dtype or input.dtype, fill_value):
+    if not _holds(input.dtype if dtype is None else dtype, fill_value):
         return NotImplemented
     return _like(input, fill_value, dtype, device, requires_grad, memory_format)
 
@@ -143,7 +147,7 @@ def full_like(
 def _new(input: Any, size: tuple[Any, ...], value: Any, dtype: Any, device: Any, requires_grad: Any) -> Any:
     if not here(input):
         return NotImplemented
-    return _made(_sizes(size), value, dtype or input.dtype, CPU if device is None else device, requires_grad)
+    return _made(_sizes(size), value, input.dtype if dtype is None else dtype, CPU if device is None else device, requires_grad)
 
 
 def new_empty(input: Any, *size: Any, dtype: Any = None, device: Any = None, requires_grad: bool = False) -> Any:
@@ -161,7 +165,7 @@ def new_ones(input: Any, *size: Any, dtype: Any = None, device: Any = None, requ
 def new_full(
     input: Any, size: Any, fill_value: Any, *, dtype: Any = None, device: Any = None, requires_grad: bool = False
 ) -> Any:
-    if type(size) is int or not _holds(dtype or input.dtype, fill_value):
+    if type(size) is int or not _holds(input.dtype if dtype is None else dtype, fill_value):
         return NotImplemented
     return _new(input, (size,), fill_value, dtype, device, requires_grad)
 
@@ -173,9 +177,9 @@ def fill(input: Any, value: Any) -> Any:
 
 def eye(n: Any, m: Any = None, *, dtype: Any = None, device: Any = None, requires_grad: bool = False) -> Any:
     """Ones on the diagonal of a square."""
-    if type(n) is not int or n < 1 or m not in (None, n) or type(requires_grad) is not bool:
+    if type(n) is not int or n < 1 or not (m is None or (type(m) is int and m == n)) or type(requires_grad) is not bool:
         return NotImplemented
-    made = _made((n, n), 0, dtype or dtypes.float32, device, False)
+    made = _made((n, n), 0, dtype, device, False)
     if made is not NotImplemented:
         made._array.reshape(-1)[:: n + 1] = 1
     return made.requires_grad_(True) if requires_grad is True and made is not NotImplemented else made
@@ -191,7 +195,7 @@ def _indices(lower: bool, row: Any, col: Any, offset: Any, dtype: Any, device: A
     if {type(row), type(col), type(offset)} != {int} or min(row, col) < 0 or row * col > FEW or not usual(device):
         return NotImplemented
     found = _triangle(lower, row, col, offset)
-    return wrap(found.astype((dtype or dtypes.int64).numpy), CPU)
+    return wrap(found.astype((dtypes.int64 if dtype is None else dtype).numpy), CPU)
 
 
 def tril_indices(row: Any, col: Any, offset: Any = 0, *, dtype: Any = None, device: Any = None) -> Any:

@@ -105,7 +105,7 @@ def _expanded(have: tuple[int, ...], strides: tuple[int, ...], size: tuple[int, 
     lead = len(size) - len(have)
     if lead < 0 or min(size[:lead], default=0) < 0:
         raise ValueError(size)
-    shape, steps = list(map(index, size)), [0] * lead + list(strides)  # sizes that are equal are one key: also those of NumPy
+    shape, steps = list(size), [0] * lead + list(strides)
     for i, n in enumerate(have, lead):
         if shape[i] == -1:
             shape[i] = n
@@ -118,7 +118,9 @@ def _expanded(have: tuple[int, ...], strides: tuple[int, ...], size: tuple[int, 
 
 @kernel(op.expand, device="cpu")
 def expand(input: Any, size: Any) -> Any:
-    shape, strides = _expanded(input.shape, input.strides, tuple(size))
+    if type(next(iter(size), 0)) is bool:
+        raise TypeError
+    shape, strides = _expanded(input.shape, input.strides, tuple(map(index, size)))  # not by what only equals an int
     if input.flags.c_contiguous:
         return np.ndarray(shape, input.dtype, input, 0, strides)
     return strided(input, shape, strides, address(input) - address(owner_of(input)))

@@ -16,7 +16,7 @@ from tenfold.dispatch.runtime import RUNTIME, STATE
 from tenfold.types.memory_format import propagated_order, with_steps
 
 # How a new result lies in memory: the function that sees to it.
-BY_ROWS = ("softmax", "log_softmax", "logsigmoid", "masked_fill")
+BY_ROWS = ("softmax", "log_softmax", "softmax_backward", "log_softmax_backward", "logsigmoid", "masked_fill")
 
 
 def layout_of(operator: Operator) -> str:

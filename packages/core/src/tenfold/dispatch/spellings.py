@@ -83,9 +83,10 @@ def as_float(value: Any, operator: str, name: str) -> Any:
 
 
 def as_dims(value: Any, operator: str, name: str) -> Any:
-    """One dimension, or several as a tuple."""
+    """One dimension, or several as a tuple, where a bool stands for an int behind the first."""
     if hasattr(type(value), "count"):
-        return tuple([v if type(v) is int else as_int(v, operator, name, True) for v in value])
+        given = [+v if i and type(v) is bool else v for i, v in enumerate(value)]
+        return tuple([v if type(v) is int else as_int(v, operator, name, True) for v in given])
     return as_int(value, operator, name, True)
 
 

@@ -19,6 +19,7 @@ from tenfold.llvm.quick_subscripts import INT64
 from tenfold.llvm.quick_views import INTS, free, here
 from tenfold.tensor.tensor import Tensor, wrap
 
+ENDS = {int, type(None)}  # what a slice begins and ends with
 _cat: Any = op.cat.fn
 _getitem: Any = op.getitem.fn
 _flip: Any = op.flip.fn
@@ -135,6 +136,8 @@ def slice_scatter(input: Any, src: Any, dim: Any = 0, start: Any = None, end: An
     made = _copy_for(input, src)
     if made is None or {type(dim), type(step)} != INTS or step < 1 or not -made.ndim <= dim < made.ndim:
         return NotImplemented
+    if not {type(start), type(end)} <= ENDS:
+        return NotImplemented
     return _placed(made, made[(*LEAD[dim % made.ndim], slice(start, end, step))], src)
 
 
@@ -160,7 +163,9 @@ def _on_diagonal(rows: Any, offset: int) -> Any:
 
 def diag_embed(input: Any, offset: Any = 0, dim1: Any = -2, dim2: Any = -1) -> Any:
     """The last dimension on a diagonal of two new ones at the end."""
-    if not here(input) or type(offset) is not int or (dim1, dim2) != (-2, -1) or not input._array.size or not input._array.ndim:
+    if not here(input) or {type(offset), type(dim1), type(dim2)} != INTS or not input._array.size or not input._array.ndim:
+        return NotImplemented
+    if (dim1, dim2) != (-2, -1):
         return NotImplemented
     if free(input):
         return _on_diagonal(input._array, offset)

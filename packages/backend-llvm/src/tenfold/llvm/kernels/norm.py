@@ -24,6 +24,7 @@ from tenfold.llvm.storage import BY_DTYPE, FLOAT32, FLOAT64, FLOATING, Stored
 from tenfold.settings.threads import on_change
 
 Array = np.ndarray[Any, Any]
+INTS = {int}
 
 
 def statistics_of(stored: Stored) -> Stored:
@@ -148,7 +149,7 @@ def layer_norm(input: Array, normalized_shape: Any, weight: Array | None, bias: 
     """Where no gradient is wanted: the numbers that `fused_layer_norm` gives where one is."""
     shape = tuple(normalized_shape) if isinstance(normalized_shape, (tuple, list)) else (normalized_shape,)
     if (
-        not shape
+        {*map(type, shape)} != INTS  # nor what only equals an int
         or input.shape[input.ndim - len(shape) :] != shape
         or any(p is not None and (p.shape != shape or p.dtype != input.dtype) for p in (weight, bias))
     ):

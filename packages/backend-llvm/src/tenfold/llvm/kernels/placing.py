@@ -14,6 +14,7 @@ from tenfold.cpu.view import LEAD
 from tenfold.dispatch.devices import CPU
 from tenfold.dispatch.operators import op
 from tenfold.llvm.kernels.attaching import quickly
+from tenfold.llvm.quick_factories import are_numbers
 from tenfold.llvm.quick_places import ADDED, places_of, within
 from tenfold.llvm.quick_subscripts import BOOL, INT64
 from tenfold.llvm.quick_views import free, here
@@ -21,7 +22,6 @@ from tenfold.settings.determinism import STATE as DETERMINISM
 from tenfold.tensor.tensor import Tensor, wrap
 
 FILLED = frozenset(np.dtype(name) for name in ("f4", "f8"))
-LARGEST = 3.4e38
 _gather: Any = op.gather.fn
 
 
@@ -35,7 +35,7 @@ def index_fill(input: Any, dim: Any, index: Any, value: Any) -> Any:
         if not free(value) or value._array.ndim or value._array.dtype is not array.dtype:
             return NotImplemented
         value = value._array
-    elif array.dtype not in FILLED or type(value) not in (int, float) or not (abs(value) < LARGEST or value in (inf, -inf)):
+    elif array.dtype not in FILLED or not (are_numbers(value) or (type(value) is float and value in (inf, -inf))):
         return NotImplemented
     made = array.copy("C")
     made[(*LEAD[dim % made.ndim], places)] = value

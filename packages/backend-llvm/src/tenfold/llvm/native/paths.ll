@@ -4,8 +4,8 @@
 ; device, 3 whether its body records what has no rule, 4 the name under which the globals have what gives results their node, 5
 ; the flags that arrays have to have (and bit 32 where they may be of half precision, without gradients), 6 recording.ll's words for the rule at 7; at 8 the parameters' roles (1 a tensor, 2 that or a
 ; number, 3 a value, 4 a value that has to be the default and that kernels do
-; not get, 5 a tensor or None, 6 a list of tensors, 7 an int, 8 a bool, 9 a float or int, 10 a tensor of bool; 16 more where None
-; will do, too), at 16 their defaults, at 24 their names; 32 is writing.ll's,
+; not get, 5 a tensor or None, 6 a list of tensors, 7 an int, 8 a bool, 9 a float or int, 10 a tensor of bool, 11 an int or several,
+; of which kernels get a tuple; 16 more where None will do, too), at 16 their defaults, at 24 their names; 32 is writing.ll's,
 ; views.ll's and scattering.ll's, as are those behind it; 36 is the function of the form in place that `inplace=True` asks for, 37 and
 ; 38 are mixing.ll's, 39 and 40 multiples.ll's, 41 to 43 forms.ll's; 44 says that the
 ; kernel may be any function, whose result may be a number of NumPy's.
@@ -527,6 +527,27 @@ done:
   ret ptr %result
 }
 
+; Whether all that a list has are ints, and no bools.
+define internal i1 @lists_ints(ptr %list) {
+entry:
+  %Whole = load ptr, ptr @g_int
+  %count = call i64 @word(ptr %list, i64 2)
+  %items = call ptr @at(ptr %list, i64 24)
+  br label %look
+look:
+  %i = phi i64 [0, %entry], [%next, %one]
+  %end = icmp eq i64 %i, %count
+  br i1 %end, label %done, label %one
+one:
+  %item = call ptr @pointer(ptr %items, i64 %i)
+  %type = call ptr @at(ptr %item, i64 8)
+  %is = icmp eq ptr %type, %Whole
+  %next = add i64 %i, 1
+  br i1 %is, label %look, label %done
+done:
+  ret i1 %end
+}
+
 define internal ptr @attempt(ptr %words, ptr %function, ptr %args, i64 %nargsf, ptr %names, ptr %list_is) alwaysinline {
 entry:
   %values = alloca [8 x ptr]
@@ -610,7 +631,36 @@ by_role:
     i64 8, label %flag
     i64 9, label %number
     i64 10, label %tensor
+    i64 11, label %dims
   ]
+dims:
+  %d_type = call ptr @at(ptr %v, i64 8)
+  %an_int = load ptr, ptr @g_int
+  %Tuple = load ptr, ptr @g_tuple
+  %List = load ptr, ptr @g_list
+  %is_dim = icmp eq ptr %d_type, %an_int
+  %is_tuple = icmp eq ptr %d_type, %Tuple
+  %stays = or i1 %is_dim, %is_tuple
+  br i1 %stays, label %pass, label %perhaps_several
+perhaps_several:
+  %is_list = icmp eq ptr %d_type, %List
+  br i1 %is_list, label %several, label %slow
+several:
+  %all_ints = call i1 @lists_ints(ptr %v)
+  %held = load ptr, ptr %list_is
+  %none_held = icmp eq ptr %held, null
+  %may_hold = and i1 %all_ints, %none_held
+  br i1 %may_hold, label %hold, label %slow
+hold:
+  %d = call ptr @PySequence_Tuple(ptr %v)
+  %no_d = icmp eq ptr %d, null
+  br i1 %no_d, label %no_tuple, label %held_dims
+no_tuple:
+  call void @PyErr_Clear()
+  br label %slow
+held_dims:
+  store ptr %d, ptr %list_is
+  br label %pass
 flag:
   %f_type = call ptr @at(ptr %v, i64 8)
   %a_flag = load ptr, ptr @g_True
@@ -698,12 +748,13 @@ node:
   store i1 %or, ptr %recorded_is
   br label %pass
 pass:
-  %passed = phi ptr [%v, %one], [%v, %by_role], [%v, %optional], [%v, %either], [%v, %whole], [%v, %flag], [%v, %number], [%x, %node], [%l, %listed]
+  %passed = phi ptr [%v, %one], [%v, %by_role], [%v, %optional], [%v, %either], [%v, %whole], [%v, %flag], [%v, %number], [%x, %node], [%l, %listed], [%v, %dims], [%d, %held_dims]
+  %noted = phi ptr [%v, %one], [%v, %by_role], [%v, %optional], [%v, %either], [%v, %whole], [%v, %flag], [%v, %number], [%v, %node], [%v, %listed], [%v, %dims], [%d, %held_dims]
   %g_slot = getelementptr ptr, ptr %given, i64 %m
   store ptr %passed, ptr %g_slot
   %m1 = add i64 %m, 1
   %a_slot = getelementptr ptr, ptr %attached, i64 %m1
-  store ptr %v, ptr %a_slot
+  store ptr %noted, ptr %a_slot
   br label %next
 next:
   %mnext = phi i64 [%m, %neutral], [%m1, %pass]

@@ -8,7 +8,7 @@ from typing import Any
 from tenfold.dispatch.meta import DataDependent, Meta
 from tenfold.dispatch.operators import composite, primitive
 from tenfold.dispatch.shape_rules import wrap_dim, wrap_dims
-from tenfold.dispatch.spellings import as_int
+from tenfold.dispatch.spellings import as_dims, as_int
 from tenfold.ops.indexing.selection import index
 from tenfold.ops.indexing.subscripts import at_dim
 from tenfold.ops.view.shapes import expand, of_a_copy, reshape, unsqueeze, view
@@ -181,7 +181,7 @@ def repeat(input: Tensor, repeats: Ints) -> Tensor:
     tensor([[1, 2, 1, 2],
             [1, 2, 1, 2]])
     """
-    times = [as_int(n, "repeat", "repeats") for n in repeats]
+    times = [*as_dims(repeats, "repeat", "repeats")]
     lead = len(times) - input.dim()
     if lead < 0:
         raise RuntimeError("repeat: Number of dimensions of repeat dims can not be smaller than number of dimensions of tensor")

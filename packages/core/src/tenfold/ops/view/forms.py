@@ -129,7 +129,7 @@ def unflatten(input: Tensor, dim: int, sizes: Any) -> Tensor:
         raise (RuntimeError if dim in (0, -1) else IndexError)(
             f"unflatten: Dimension specified as {dim} but tensor has no dimensions"
         )
-    dim, sizes = wrap_dim(dim, input.dim(), "unflatten"), [as_int(n, "unflatten", "sizes") for n in sizes]
+    dim, sizes = wrap_dim(dim, input.dim(), "unflatten"), [*as_dims(sizes, "unflatten", "sizes")]
     shape = input.shape
     if not sizes:
         raise RuntimeError("unflatten: sizes must be non-empty")

@@ -11,6 +11,7 @@ import numpy as np
 from tenfold.dispatch.meta import Meta, contiguous_strides
 from tenfold.dispatch.operators import composite, primitive
 from tenfold.dispatch.shape_rules import wrap_dim, wrap_dims
+from tenfold.dispatch.spellings import as_dims
 from tenfold.tensor.tensor import Tensor
 from tenfold.types.dtypes import FROM_NUMPY, dtype
 from tenfold.types.memory_format import refuse_negative
@@ -18,9 +19,9 @@ from tenfold.types.memory_format import refuse_negative
 Ints = Sequence[int]
 
 
-def infer_size(shape: Sequence[int], numel: int, name: str) -> tuple[int, ...]:
+def infer_size(shape: Any, numel: int, name: str) -> tuple[int, ...]:
     """The shape with its one -1 replaced by what fits; RuntimeError when nothing fits."""
-    shape = tuple(int(n) for n in shape)
+    shape = as_dims(shape, name, "shape")
     unknown = [i for i, n in enumerate(shape) if n == -1]
     if len(unknown) > 1:
         raise RuntimeError(f"{name}: only one dimension can be inferred, got shape {list(shape)}")
@@ -199,7 +200,7 @@ def expand(input: Tensor, size: Ints) -> Tensor:
 
 @expand.rule
 def _(input: Any, size: Any) -> Meta:
-    size = tuple(size)
+    size = as_dims(size, "expand", "size")
     lead = len(size) - len(input.shape)
     if lead < 0:
         raise RuntimeError(

@@ -22,6 +22,7 @@ from tenfold.nn.window import Sizes
 Array = np.ndarray[Any, Any]
 
 SMALL_BYTES = 1 << 14
+INTS = {int}
 
 
 def _split(shape: Sizes, normalized_ndim: int) -> tuple[Sizes, int]:
@@ -67,8 +68,8 @@ def layer_norm(input: Array, normalized_shape: Any, weight: Array | None, bias: 
     dtype, shape = input.dtype, input.shape
     short = ROWS32[shape] if dtype is F32 else ROWS64[shape] if dtype is F64 else None
     sizes = shape[-1:] if short is None else short[0]
-    if normalized_shape != sizes and normalized_shape != list(sizes):
-        return NotImplemented
+    if (normalized_shape != sizes and normalized_shape != list(sizes)) or {*map(type, normalized_shape)} != INTS:
+        return NotImplemented  # so for what only equals an int
     if weight is not None and (weight.dtype is not dtype or weight.shape != sizes):
         return NotImplemented
     if bias is not None and (bias.dtype is not dtype or bias.shape != sizes):
