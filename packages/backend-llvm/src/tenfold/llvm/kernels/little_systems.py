@@ -1,0 +1,185 @@
+"""Systems of small matrices, and their factors: quick functions for tenfold-scientific's composites, and what they compute by.
+
+What they do not know, and what has no finite result, is left to the composites, by NotImplemented or by any exception.
+"""
+
+from __future__ import annotations
+
+from math import prod
+from typing import Any
+
+import numpy as np
+
+from tenfold import return_types
+from tenfold.dispatch.devices import CPU
+from tenfold.llvm.elimination import width
+from tenfold.llvm.kernels.attaching import chosen, quickly
+from tenfold.llvm.kernels.factors import triangular_solution
+from tenfold.llvm.little_systems import ROOM, cholesky_factor, solved
+from tenfold.llvm.programs import GRAIN_ELEMENTS, Compiled
+from tenfold.llvm.quick_views import free
+from tenfold.llvm.storage import FLOAT32, FLOAT64, Stored
+from tenfold.tensor.tensor import wrap
+
+Array = np.ndarray[Any, Any]
+SOLVED, CHOLESKY = Compiled("small systems", solved), Compiled("small Cholesky factors", cholesky_factor)
+SERVED = {FLOAT32.dtype: FLOAT32, FLOAT64.dtype: FLOAT64}
+LARGEST = 32  # rows above which LAPACK takes less time
+
+
+def _square(A: Array) -> Stored | None:
+    """The dtype of small square matrices that are served."""
+    if A.ndim < 2 or A.shape[-1] != A.shape[-2] or not A.size or A.shape[-1] > LARGEST:
+        return None
+    return SERVED.get(A.dtype)
+
+
+def _by_lines(shape: tuple[int, ...], columns: int, dtype: Any) -> Array:
+    """Memory for matrices with the batch and rows of others, column by column."""
+    return np.empty((*shape[:-2], columns, shape[-1]), dtype)
+
+
+def solution(A: Array, B: Array | None) -> Any:
+    """X with A X = B, None for the identity; NotImplemented where that is not finite."""
+    stored = _square(A)
+    if stored is None or (B is not None and (B.dtype is not A.dtype or B.shape[:-1] != A.shape[:-1] or not B.size)):
+        return NotImplemented
+    rows = A.shape[-1]
+    columns = rows if B is None else B.shape[-1]
+    padded = width(stored, rows + columns)
+    if rows * padded > ROOM:
+        return NotImplemented
+    X, told = _by_lines(A.shape, columns, A.dtype), np.empty(A.shape[:-2], np.int32)
+    count = prod(told.shape)
+    given = 0 if B is None else np.ascontiguousarray(B)
+    grain = max(1, GRAIN_ELEMENTS // (rows * rows * padded))
+    if not SOLVED.run((stored,), count, grain, np.ascontiguousarray(A), given, X, told, rows, columns, padded):
+        return NotImplemented
+    return NotImplemented if np.count_nonzero(told) else (X.swapaxes(-1, -2), told)
+
+
+def cholesky_pair(A: Array, upper: bool) -> Any:
+    """The triangular factor and zeros; NotImplemented where a matrix is not positive definite."""
+    stored = _square(A)
+    if stored is None:
+        return NotImplemented
+    N = A.shape[-1]
+    L, told = _by_lines(A.shape, N, A.dtype), np.empty(A.shape[:-2], np.int32)
+    steps = (1, N, N, 1) if upper else (N, 1, 1, N)
+    grain = max(1, GRAIN_ELEMENTS // (N * N * N))
+    if not CHOLESKY.run((stored,), prod(told.shape), grain, np.ascontiguousarray(A), L, told, N, *steps):
+        return NotImplemented
+    return NotImplemented if np.count_nonzero(told) else (L.swapaxes(-1, -2), told)
+
+
+def solve_pair(A: Array, B: Array) -> Any:
+    """`solution` of systems."""
+    return solution(A, B)
+
+
+def inverse_pair(A: Array) -> Any:
+    """`solution` for the identity."""
+    return solution(A, None)
+
+
+def _wrapped(pair: Any) -> Any:
+    return NotImplemented if pair is NotImplemented else (wrap(pair[0], CPU), wrap(pair[1], CPU))
+
+
+def linalg_cholesky_ex(A: Any, *, upper: Any = False, check_errors: Any = False) -> Any:
+    """The factor and where it failed."""
+    pair = _wrapped(cholesky_pair(A._array, upper)) if free(A) and type(upper) is bool else NotImplemented
+    return pair if pair is NotImplemented else return_types.linalg_cholesky_ex(*pair)
+
+
+def linalg_cholesky(A: Any, *, upper: Any = False) -> Any:
+    """The factor."""
+    pair = cholesky_pair(A._array, upper) if free(A) and type(upper) is bool else NotImplemented
+    return pair if pair is NotImplemented else wrap(pair[0], CPU)
+
+
+def linalg_inv(A: Any) -> Any:
+    """The inverse."""
+    pair = solution(A._array, None) if free(A) else NotImplemented
+    return pair if pair is NotImplemented else wrap(pair[0], CPU)
+
+
+def inverse(input: Any) -> Any:
+    """The same."""
+    return linalg_inv(input)
+
+
+def linalg_inv_ex(A: Any, *, check_errors: Any = False) -> Any:
+    """The inverse and where it failed."""
+    pair = _wrapped(solution(A._array, None)) if free(A) else NotImplemented
+    return pair if pair is NotImplemented else return_types.linalg_inv_ex(*pair)
+
+
+def _solved(A: Any, B: Any, left: Any) -> Any:
+    if left is not True or not free(A) or not free(B):
+        return NotImplemented
+    a, b = A._array, B._array
+    if b.ndim != a.ndim - 1 or b.shape != a.shape[:-1]:
+        return solution(a, b)
+    pair = solution(a, b[..., None])
+    return pair if pair is NotImplemented else (pair[0][..., 0], pair[1])
+
+
+def linalg_solve(A: Any, B: Any, *, left: Any = True) -> Any:
+    """X with A X = B, of matrices or vectors."""
+    pair = _solved(A, B, left)
+    return pair if pair is NotImplemented else wrap(pair[0], CPU)
+
+
+def linalg_solve_ex(A: Any, B: Any, *, left: Any = True, check_errors: Any = False) -> Any:
+    """The same, and where it failed."""
+    pair = _wrapped(_solved(A, B, left))
+    return pair if pair is NotImplemented else return_types.linalg_solve_ex(*pair)
+
+
+def linalg_solve_triangular(A: Any, B: Any, *, upper: Any, left: Any = True, unitriangular: Any = False) -> Any:
+    """X with A X = B, reading one triangle of A."""
+    if left is not True or type(upper) is not bool or type(unitriangular) is not bool or not free(A) or not free(B):
+        return NotImplemented
+    X = triangular_solution(A._array, B._array, upper, unitriangular)
+    return X if X is NotImplemented else wrap(X, CPU)
+
+
+def _exchanged(order: Array, pivots: list[int]) -> bool:
+    """Make the exchanges; False where one is with a row that there is not."""
+    for i, p in enumerate(pivots):
+        if not 0 < p <= len(order):
+            return False
+        order[i], order[p - 1] = order[p - 1], order[i]
+    return True
+
+
+def _order(pivots: Array, rows: int) -> Any:
+    """The order of rows that the exchanges of one matrix make; None for others."""
+    if pivots.dtype != np.int32 or pivots.ndim != 1 or len(pivots) > rows or rows > LARGEST:
+        return None
+    order = list(range(rows))
+    return order if _exchanged(order, pivots.tolist()) else None  # type: ignore[arg-type]
+
+
+def linalg_lu_solve(LU: Any, pivots: Any, B: Any, *, left: Any = True, adjoint: Any = False) -> Any:
+    """X with A X = B from the factors of one matrix."""
+    if left is not True or adjoint is not False or not free(LU) or not free(B) or not free(pivots):
+        return NotImplemented
+    factors, given = LU._array, B._array
+    order = _order(pivots._array, len(factors)) if factors.ndim == given.ndim == 2 and len(factors) == len(given) else None
+    if order is None or len(pivots._array) != len(factors):
+        return NotImplemented
+    half = triangular_solution(factors, given[order], False, True)
+    X = half if half is NotImplemented else triangular_solution(factors, half, True, False)
+    return X if X is NotImplemented else wrap(X, CPU)
+
+
+NOTE = f"float32 and float64, up to {LARGEST} rows"
+chosen("cholesky_pair", cholesky_pair, 2, NOTE)
+chosen("solve_pair", solve_pair, 2, NOTE)
+chosen("inverse_pair", inverse_pair, 1, NOTE)
+quickly(
+    linalg_cholesky_ex, linalg_cholesky, linalg_inv, inverse, linalg_inv_ex, linalg_solve, linalg_solve_ex,
+    linalg_solve_triangular, linalg_lu_solve,
+)  # fmt: skip
