@@ -31,6 +31,11 @@ CALLS = {
     "solve_triangular of units": lambda lib, A, B: lib.linalg.solve_triangular(A / 9, B, upper=False, unitriangular=True),
     "lu_solve": lambda lib, A, B: lib.linalg.lu_solve(*lib.linalg.lu_factor(A), B),
     "lu_solve of the adjoint": lambda lib, A, B: lib.linalg.lu_solve(*lib.linalg.lu_factor(A), B, adjoint=True),
+    "lu": lambda lib, A, B: tuple(lib.linalg.lu(A)),
+    "lu_unpack of more rows": lambda lib, A, B: tuple(lib.lu_unpack(*lib.linalg.lu_factor(B))),
+    "lu_unpack of more columns": lambda lib, A, B: tuple(lib.lu_unpack(*lib.linalg.lu_factor(B.mT))),
+    "lu_unpack in part": lambda lib, A, B: tuple(lib.lu_unpack(*lib.linalg.lu_factor(A), unpack_pivots=False)),
+    "lu_unpack of wrong pivots": lambda lib, A, B: tuple(lib.lu_unpack(A, lib.full(A.shape[:-1], 40, dtype=lib.int32))),
 }
 SHAPES = [(1,), (2,), (5,), (8,), (15,), (16,), (17,), (32,), (33,), (3, 4), (2, 2, 6)]
 

@@ -5,6 +5,7 @@ What they do not know, and what has no finite result, is left to the composites,
 
 from __future__ import annotations
 
+from functools import lru_cache
 from math import prod
 from typing import Any
 
@@ -175,11 +176,41 @@ def linalg_lu_solve(LU: Any, pivots: Any, B: Any, *, left: Any = True, adjoint: 
     return X if X is NotImplemented else wrap(X, CPU)
 
 
+@lru_cache(maxsize=1 << 8)
+def _triangle(rows: int, columns: int, dtype: Any) -> tuple[Array, Array]:
+    """Where the part below a diagonal is, and ones on it."""
+    return np.tri(rows, columns, -1, bool), np.eye(rows, columns, dtype=dtype)
+
+
+def _unpacked(LU: Array, pivots: Array) -> Any:
+    """P, L and U of one matrix."""
+    if LU.ndim != 2 or LU.dtype not in SERVED or not LU.size or len(pivots) != min(LU.shape):
+        return NotImplemented
+    (M, N), K = LU.shape, min(LU.shape)
+    order = _order(pivots, M)
+    if order is None:
+        return NotImplemented
+    P, U = np.zeros((M, M), LU.dtype), np.zeros((K, N), LU.dtype)
+    P[order, range(M)] = 1
+    L = _triangle(M, K, LU.dtype)[1].copy()
+    np.copyto(L, LU[:, :K], where=_triangle(M, K, LU.dtype)[0])
+    np.copyto(U, LU[:K], where=~_triangle(K, N, LU.dtype)[0])
+    return wrap(P, CPU), wrap(L, CPU), wrap(U, CPU)
+
+
+def lu_unpack(LU_data: Any, LU_pivots: Any, unpack_data: Any = True, unpack_pivots: Any = True) -> Any:
+    """The factors of one packed matrix."""
+    if unpack_data is not True or unpack_pivots is not True or not free(LU_data) or not free(LU_pivots):
+        return NotImplemented
+    parts = _unpacked(LU_data._array, LU_pivots._array)
+    return parts if parts is NotImplemented else return_types.lu_unpack(*parts)
+
+
 NOTE = f"float32 and float64, up to {LARGEST} rows"
 chosen("cholesky_pair", cholesky_pair, 2, NOTE)
 chosen("solve_pair", solve_pair, 2, NOTE)
 chosen("inverse_pair", inverse_pair, 1, NOTE)
 quickly(
     linalg_cholesky_ex, linalg_cholesky, linalg_inv, inverse, linalg_inv_ex, linalg_solve, linalg_solve_ex,
-    linalg_solve_triangular, linalg_lu_solve,
+    linalg_solve_triangular, linalg_lu_solve, lu_unpack,
 )  # fmt: skip
