@@ -25,9 +25,7 @@ CALLS = {
     "solve_ex": lambda lib, A, B: tuple(lib.linalg.solve_ex(A, B, check_errors=True)),
     "solve of columns": lambda lib, A, B: lib.linalg.solve(A.mT, B.mT.contiguous().mT),
     "solve that does not fit": lambda lib, A, B: lib.linalg.solve(A, B[..., :-1, :]),
-    "solve_triangular": lambda lib, A, B: lib.linalg.solve_triangular(
-        A + 9 * lib.eye(A.shape[-1], dtype=A.dtype), B, upper=True
-    ),
+    "solve_triangular": lambda lib, A, B: lib.linalg.solve_triangular(A + 9 * lib.eye(A.shape[-1], dtype=A.dtype), B, upper=True),
     "solve_triangular of units": lambda lib, A, B: lib.linalg.solve_triangular(A / 9, B, upper=False, unitriangular=True),
     "lu_solve": lambda lib, A, B: lib.linalg.lu_solve(*lib.linalg.lu_factor(A), B),
     "lu_solve of the adjoint": lambda lib, A, B: lib.linalg.lu_solve(*lib.linalg.lu_factor(A), B, adjoint=True),

@@ -100,7 +100,7 @@ SOURCES = {
 LAID_OUT = {"columns", "a part", "infinite", "conjugate"}
 
 
-# Where the ordinary way differs from PyTorch: in another error's type, and by lying row by row where the tensor added to does not.
+# Where the ordinary way differs from PyTorch: in an error's type, and by lying row by row where what is added to does not.
 APART = {"baddbmm of matrices"}
 IN_ROWS = {"addr", "addr scaled"}
 
@@ -129,7 +129,7 @@ def test_results_are_pytorchs(name):
         if not (transforms and source in LAID_OUT):
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")
-                ours, theirs = (outcome(lambda lib=lib: CASES[name](lib, SOURCES[source](lib, ARRAY))) for lib in LIBRARIES)
+                ours, theirs = (outcome(CASES[name], lib, SOURCES[source](lib, ARRAY)) for lib in LIBRARIES)
             _compared(ours, theirs, name in TRANSFORMS or not (transforms or (name in IN_ROWS and source == "columns")))
 
 

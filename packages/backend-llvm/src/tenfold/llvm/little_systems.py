@@ -134,7 +134,7 @@ def cholesky_factor(stored: Stored) -> str:
             first = v.load(v.place(a, f.add(f.mul(i, row), f.mul(j, column))), v.element)
             f.do(f"store {v.element} {first}, ptr {left}")
             with f.loop(0, j) as k:
-                product = f.let(f"fmul {v.element} {v.load(of(i, k), v.element)}, {v.load(of(j, k), v.element)}")  # noqa: B023 - used at once
+                product = f.let(f"fmul {v.element} {v.load(of(i, k), v.element)}, {v.load(of(j, k), v.element)}")
                 f.do(f"store {v.element} {f.let(f'fsub {v.element} {f.let(_load(v, left))}, {product}')}, ptr {left}")
             return f.let(_load(v, left))
 

@@ -52,7 +52,8 @@ def _narrow(v: Vectors, number: str, place: str) -> None:
 
 
 def _add(f: Function, place: str, number: str) -> None:
-    f.do(f"store double {f.let(f'fadd double {f.let(f"load double, ptr {place}")}, {number}')}, ptr {place}")
+    before = f.let(f"load double, ptr {place}")
+    f.do(f"store double {f.let(f'fadd double {before}, {number}')}, ptr {place}")
 
 
 def _sums(v: Vectors, column: str, start: str, rows: str) -> tuple[str, str]:

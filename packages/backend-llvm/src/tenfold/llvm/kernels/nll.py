@@ -53,7 +53,8 @@ def _wide(f: Function, stored: Stored, place: str) -> str:
 
 
 def _added(f: Function, place: str, number: str) -> None:
-    f.do(f"store double {f.let(f'fadd double {f.let(f"load double, ptr {place}")}, {number}')}, ptr {place}")
+    before = f.let(f"load double, ptr {place}")
+    f.do(f"store double {f.let(f'fadd double {before}, {number}')}, ptr {place}")
 
 
 PICKED = Compiled("nll_loss", _picked, vectors=True)
@@ -66,7 +67,17 @@ def fused_nll_loss(input: Array, target: Array, weight: Array | None, ignore_ind
     if not known or reduction == "none" or len(input) > FEW or not -(2**63) <= ignore_index < 2**63:
         return likelihood(input, target, weight, ignore_index, reduction)
     loss, total, flag = np.empty((), input.dtype), np.empty((), input.dtype), np.empty((), np.int64)
-    given = (input, target, 0 if weight is None else weight, loss, total, flag, *input.shape, ignore_index, int(reduction == "mean"))
+    given = (
+        input,
+        target,
+        0 if weight is None else weight,
+        loss,
+        total,
+        flag,
+        *input.shape,
+        ignore_index,
+        int(reduction == "mean"),
+    )
     if not PICKED.run((stored, weight is not None), 1, 1, *given) or flag.item():
         return likelihood(input, target, weight, ignore_index, reduction)
     return loss, total
