@@ -24,7 +24,7 @@ MODULES = {
     "conv": ("conv",),
     "pool": ("pool", "resize", "means", "quick_pools"),
     "resize": ("resize", "sampling", "shuffling"),
-    "loss": ("loss", "nll", "differences", "ctc", "entropies", "margins", "quick_pools"),
+    "loss": ("loss", "nll", "differences", "ctc", "entropies", "margins"),
     "backward": ("backward",),
     "optim": ("optim",),
     "random": ("random",),

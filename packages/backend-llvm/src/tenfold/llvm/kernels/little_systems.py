@@ -13,6 +13,7 @@ import numpy as np
 
 from tenfold import return_types
 from tenfold.dispatch.devices import CPU
+from tenfold.dispatch.kernels import KERNELS
 from tenfold.llvm.elimination import width
 from tenfold.llvm.kernels.attaching import chosen, quickly
 from tenfold.llvm.kernels.factors import triangular_solution
@@ -41,7 +42,7 @@ def _by_lines(shape: tuple[int, ...], columns: int, dtype: Any) -> Array:
 
 
 def solution(A: Array, B: Array | None) -> Any:
-    """X with A X = B, None for the identity; NotImplemented where that is not finite."""
+    """X with A X = B, None for the identity, and 0 for each matrix where that is finite."""
     stored = _square(A)
     if stored is None or (B is not None and (B.dtype is not A.dtype or B.shape[:-1] != A.shape[:-1] or not B.size)):
         return NotImplemented
@@ -56,11 +57,11 @@ def solution(A: Array, B: Array | None) -> Any:
     grain = max(1, GRAIN_ELEMENTS // (rows * rows * padded))
     if not SOLVED.run((stored,), count, grain, np.ascontiguousarray(A), given, X, told, rows, columns, padded):
         return NotImplemented
-    return NotImplemented if np.count_nonzero(told) else (X.swapaxes(-1, -2), told)
+    return X.swapaxes(-1, -2), told
 
 
-def cholesky_pair(A: Array, upper: bool) -> Any:
-    """The triangular factor and zeros; NotImplemented where a matrix is not positive definite."""
+def factor(A: Array, upper: bool) -> Any:
+    """The triangular factor, and 0 for each matrix that is positive definite."""
     stored = _square(A)
     if stored is None:
         return NotImplemented
@@ -70,39 +71,61 @@ def cholesky_pair(A: Array, upper: bool) -> Any:
     grain = max(1, GRAIN_ELEMENTS // (N * N * N))
     if not CHOLESKY.run((stored,), prod(told.shape), grain, np.ascontiguousarray(A), L, told, N, *steps):
         return NotImplemented
-    return NotImplemented if np.count_nonzero(told) else (L.swapaxes(-1, -2), told)
+    return L.swapaxes(-1, -2), told
+
+
+def _with_others(name: str, pair: Any, *given: Any) -> Any:
+    """What was found; matrices of a batch where it did not go well, as the kernel without conditions has them by themselves."""
+    if pair is NotImplemented or not np.count_nonzero(pair[1]):
+        return pair
+    found, told = pair
+    if not told.ndim:
+        return NotImplemented
+    odd = told != 0
+    beneath: Any = next(k.function for k in KERNELS[name, "cpu"] if not k.accelerates)
+    found[odd], told[odd] = beneath(*[x[odd] if isinstance(x, np.ndarray) else x for x in given])
+    return found, told
 
 
 def solve_pair(A: Array, B: Array) -> Any:
     """`solution` of systems."""
-    return solution(A, B)
+    return _with_others("solve_pair", solution(A, B), A, B)
 
 
 def inverse_pair(A: Array) -> Any:
     """`solution` for the identity."""
-    return solution(A, None)
+    return _with_others("inverse_pair", solution(A, None), A)
+
+
+def cholesky_pair(A: Array, upper: bool) -> Any:
+    """`factor`."""
+    return _with_others("cholesky_pair", factor(A, upper), A, upper)
+
+
+def _first(pair: Any) -> Any:
+    """A result where all went well."""
+    return NotImplemented if pair is NotImplemented or np.count_nonzero(pair[1]) else wrap(pair[0], CPU)
 
 
 def _wrapped(pair: Any) -> Any:
-    return NotImplemented if pair is NotImplemented else (wrap(pair[0], CPU), wrap(pair[1], CPU))
+    found = _first(pair)
+    return found if found is NotImplemented else (found, wrap(pair[1], CPU))
 
 
 def linalg_cholesky_ex(A: Any, *, upper: Any = False, check_errors: Any = False) -> Any:
     """The factor and where it failed."""
-    pair = _wrapped(cholesky_pair(A._array, upper)) if free(A) and type(upper) is bool else NotImplemented
+    pair = _wrapped(factor(A._array, upper)) if free(A) and type(upper) is bool else NotImplemented
     return pair if pair is NotImplemented else return_types.linalg_cholesky_ex(*pair)
 
 
 def linalg_cholesky(A: Any, *, upper: Any = False) -> Any:
     """The factor."""
-    pair = cholesky_pair(A._array, upper) if free(A) and type(upper) is bool else NotImplemented
-    return pair if pair is NotImplemented else wrap(pair[0], CPU)
+    return _first(factor(A._array, upper)) if free(A) and type(upper) is bool else NotImplemented
 
 
 def linalg_inv(A: Any) -> Any:
     """The inverse."""
-    pair = solution(A._array, None) if free(A) else NotImplemented
-    return pair if pair is NotImplemented else wrap(pair[0], CPU)
+    return _first(solution(A._array, None)) if free(A) else NotImplemented
 
 
 def inverse(input: Any) -> Any:
@@ -128,8 +151,7 @@ def _solved(A: Any, B: Any, left: Any) -> Any:
 
 def linalg_solve(A: Any, B: Any, *, left: Any = True) -> Any:
     """X with A X = B, of matrices or vectors."""
-    pair = _solved(A, B, left)
-    return pair if pair is NotImplemented else wrap(pair[0], CPU)
+    return _first(_solved(A, B, left))
 
 
 def linalg_solve_ex(A: Any, B: Any, *, left: Any = True, check_errors: Any = False) -> Any:

@@ -6,13 +6,17 @@ from typing import Any
 
 import numpy as np
 
-from tenfold.llvm.kernels.attaching import chosen
+from tenfold.dispatch.devices import CPU
+from tenfold.llvm.kernels.attaching import chosen, quickly
 from tenfold.llvm.kernels.class_places import likelihood, likelihood_grad
 from tenfold.llvm.kernels.loss import _classes, _convert, _suits
 from tenfold.llvm.products import HEAD
 from tenfold.llvm.programs import Compiled, empty, suitable
-from tenfold.llvm.storage import Stored
+from tenfold.llvm.quick_subscripts import INT64
+from tenfold.llvm.quick_views import free, here
+from tenfold.llvm.storage import FLOAT32, FLOAT64, Stored
 from tenfold.llvm.writer import Function
+from tenfold.tensor.tensor import wrap
 
 Array = np.ndarray[Any, Any]
 NOTE = "floats, half precision too"
@@ -98,3 +102,30 @@ def fused_nll_loss_grad(
 
 chosen("fused_nll_loss", fused_nll_loss, 5, NOTE)
 chosen("fused_nll_loss_grad", fused_nll_loss_grad, 7, NOTE)
+
+
+REDUCTIONS, SERVED = ("mean", "sum", "none"), frozenset((FLOAT32.dtype, FLOAT64.dtype))
+
+
+def nll_loss(
+    input: Any, target: Any, weight: Any = None, size_average: Any = None, ignore_index: Any = -100, reduce: Any = None,
+    reduction: Any = "mean",
+) -> Any:  # fmt: skip
+    """Minus what targets name of rows of log probabilities."""
+    x, places = input._array, target._array
+    if not free(input) or not here(target) or x.ndim != 2 or x.dtype not in SERVED or places.dtype is not INT64:
+        return NotImplemented
+    if places.shape != x.shape[:1] or size_average is not None or reduce is not None or type(ignore_index) is not int:
+        return NotImplemented
+    if reduction not in REDUCTIONS or not x.size:
+        return NotImplemented
+    weights = None
+    if weight is not None:
+        weights = weight._array
+        if not free(weight) or weight._node is not None or weights.shape != x.shape[1:] or weights.dtype is not x.dtype:
+            return NotImplemented
+    made = fused_nll_loss(x, places, weights, ignore_index, reduction)
+    return made if made is NotImplemented else wrap(made[0], CPU)
+
+
+quickly(nll_loss)

@@ -1,7 +1,7 @@
-"""Pools of few pixels row by row, of which nothing is recorded, and negative log likelihoods: quick functions for tenfold-nn's.
+"""Pools of few pixels row by row, of which nothing is recorded: quick functions for composites of tenfold-nn.
 
-Sizes are looked at once for each shape, in the words of tenfold-nn; the kernels are those of means.py, pool.py and nll.py. What
-they do not know is left to the composites, by NotImplemented or by any exception.
+Sizes are looked at once for each shape, in the words of tenfold-nn; the kernels are those of means.py and pool.py, which
+are attached before. What they do not know is left to the composites, by NotImplemented or by any exception.
 """
 
 from __future__ import annotations
@@ -11,10 +11,8 @@ from typing import Any
 from tenfold.dispatch.devices import CPU
 from tenfold.llvm.kernels.attaching import quickly
 from tenfold.llvm.kernels.means import adaptive_avg_pool, avg_pool
-from tenfold.llvm.kernels.nll import fused_nll_loss
 from tenfold.llvm.kernels.pool import adaptive_max_pool
-from tenfold.llvm.quick_subscripts import INT64
-from tenfold.llvm.quick_views import INTS, free, here
+from tenfold.llvm.quick_views import INTS, free
 from tenfold.llvm.storage import FLOAT32, FLOAT64
 from tenfold.nn.ops.pool.windows import sizes_of
 from tenfold.tensor.tensor import wrap
@@ -121,31 +119,7 @@ def adaptive_max_pool3d(input: Any, output_size: Any, return_indices: Any = Fals
     return _maxima(3, input, output_size, return_indices)
 
 
-REDUCTIONS = ("mean", "sum", "none")
-
-
-def nll_loss(
-    input: Any, target: Any, weight: Any = None, size_average: Any = None, ignore_index: Any = -100, reduce: Any = None,
-    reduction: Any = "mean",
-) -> Any:  # fmt: skip
-    """Minus what targets name of rows of log probabilities."""
-    x, places = input._array, target._array
-    if not free(input) or not here(target) or x.ndim != 2 or x.dtype not in SERVED or places.dtype is not INT64:
-        return NotImplemented
-    if places.shape != x.shape[:1] or size_average is not None or reduce is not None or type(ignore_index) is not int:
-        return NotImplemented
-    if reduction not in REDUCTIONS or not x.size:
-        return NotImplemented
-    weights = None
-    if weight is not None:
-        weights = weight._array
-        if not free(weight) or weight._node is not None or weights.shape != x.shape[1:] or weights.dtype is not x.dtype:
-            return NotImplemented
-    made = fused_nll_loss(x, places, weights, ignore_index, reduction)
-    return made if made is NotImplemented else wrap(made[0], CPU)
-
-
 quickly(
     avg_pool1d, avg_pool2d, avg_pool3d, adaptive_avg_pool1d, adaptive_avg_pool2d, adaptive_avg_pool3d, adaptive_max_pool1d,
-    adaptive_max_pool2d, adaptive_max_pool3d, nll_loss,
+    adaptive_max_pool2d, adaptive_max_pool3d,
 )  # fmt: skip
