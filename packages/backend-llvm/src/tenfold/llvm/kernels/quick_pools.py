@@ -6,6 +6,7 @@ are attached before. What they do not know is left to the composites, by NotImpl
 
 from __future__ import annotations
 
+from importlib import import_module
 from typing import Any
 
 from tenfold.dispatch.devices import CPU
@@ -14,9 +15,9 @@ from tenfold.llvm.kernels.means import adaptive_avg_pool, avg_pool
 from tenfold.llvm.kernels.pool import adaptive_max_pool
 from tenfold.llvm.quick_views import INTS, free
 from tenfold.llvm.storage import FLOAT32, FLOAT64
-from tenfold.nn.ops.pool.windows import sizes_of
 from tenfold.tensor.tensor import wrap
 
+windows: Any = import_module("tenfold.nn.ops.pool.windows")  # tenfold-nn is there where its operators' kernels are asked for
 SERVED = frozenset((FLOAT32.dtype, FLOAT64.dtype))
 
 
@@ -38,7 +39,7 @@ def _avg(name: str, n: int, input: Any, kernel: Any, stride: Any, padding: Any, 
         return NotImplemented
     if not (_number(kernel) and _number(stride) and _number(padding)) or divisor == 0:
         return NotImplemented
-    kernel, steps, pads, _ = sizes_of(name, n, array.shape, kernel, stride, padding, 1, ceil_mode)
+    kernel, steps, pads, _ = windows.sizes_of(name, n, array.shape, kernel, stride, padding, 1, ceil_mode)
     if n == 3 and any(size < k for size, k in zip(array.shape[-3:], kernel, strict=True)):
         return NotImplemented
     made = avg_pool(array, kernel, steps, pads, ceil_mode, count, divisor)
@@ -72,7 +73,11 @@ def _adaptive(kernel: Any, n: int, input: Any, output_size: Any) -> Any:
     """What a kernel makes of pixels for an output of sizes that are ints."""
     array = _plain(input, n)
     sizes = (output_size,) * n if type(output_size) is int else output_size
-    if array is None or type(sizes) not in (tuple, list) or len(sizes) != n or set(map(type, sizes)) != INTS or min(sizes) < 1:
+    if array is None or type(sizes) not in (tuple, list) or len(sizes) != n:
+        return NotImplemented
+    if None in sizes:
+        sizes = [have if size is None else size for size, have in zip(sizes, array.shape[-n:], strict=True)]
+    if set(map(type, sizes)) != INTS or min(sizes) < 1:
         return NotImplemented
     return kernel(array, tuple(sizes))
 
