@@ -76,7 +76,7 @@ def test_what_is_left_to_numpy():
     assert pool._max_pool(x[:0], *plain) is NotImplemented
     assert pool._max_pool2d(x, 2, None, 0, 1, False, True) is NotImplemented  # indices are wanted
     assert pool._max_pool2d(x, 2, None, 2, 1, False, False) is NotImplemented  # the body refuses it
-    assert pool._adaptive_max_pool(x, (0, 2)) is NotImplemented
+    assert pool.adaptive_max_pool(x, (0, 2)) is NotImplemented
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
@@ -114,19 +114,19 @@ def test_means_of_whole_planes_are_sums_along_them(sizes, dtype, monkeypatch):
     expected, back = x.mean(tuple(range(2, n + 2)), keepdims=True), np.broadcast_to(grad / np.prod(sizes), shape)
     monkeypatch.setattr(means, "_run", None)
     steps = (sizes, sizes, (0,) * n, False, True, None)
-    for found in (means._adaptive_avg_pool(x, (1,) * n), means._avg_pool(x, *steps)):
+    for found in (means.adaptive_avg_pool(x, (1,) * n), means.avg_pool(x, *steps)):
         np.testing.assert_allclose(found, expected, atol=1e-6)
         assert found.dtype == dtype
     for found in (means._adaptive_avg_pool_grad(grad, shape, n), means._avg_pool_grad(grad, shape, *steps)):
         np.testing.assert_allclose(found, back, rtol=1e-6)
         assert found.flags.c_contiguous
-    single = means._adaptive_avg_pool(x[0], (1,) * n)
+    single = means.adaptive_avg_pool(x[0], (1,) * n)
     np.testing.assert_allclose(single, expected[0], atol=1e-6)
 
 
 def test_means_of_whole_planes_channels_last_lie_so():
     x = np.moveaxis(np.ascontiguousarray(np.moveaxis(numbers((2, 4, 5, 6), np.float32), 1, -1)), -1, 1)
-    assert means._adaptive_avg_pool(x, (1, 1)).strides == (16, 4, 16, 16)
+    assert means.adaptive_avg_pool(x, (1, 1)).strides == (16, 4, 16, 16)
     grad = np.zeros((2, 1, 1, 4), np.float32).transpose(0, 3, 1, 2)
     assert means._adaptive_avg_pool_grad(grad, (2, 4, 5, 6), 2).strides == x.strides
 
@@ -134,6 +134,6 @@ def test_means_of_whole_planes_channels_last_lie_so():
 def test_one_window_that_is_not_the_whole_plane_is_a_window():
     """Padding and divisors count, and a plane of no elements has no mean."""
     x = np.ones((1, 1, 4, 4), np.float32)
-    assert means._avg_pool(x, (4, 4), (4, 4), (0, 0), False, True, 2)[0, 0, 0, 0] == 8
-    assert means._avg_pool(x, (4, 4), (4, 4), (1, 1), False, True, None)[0, 0, 0, 0] == 9 / 16
-    assert means._adaptive_avg_pool(x[..., :0], (1, 1)) is NotImplemented
+    assert means.avg_pool(x, (4, 4), (4, 4), (0, 0), False, True, 2)[0, 0, 0, 0] == 8
+    assert means.avg_pool(x, (4, 4), (4, 4), (1, 1), False, True, None)[0, 0, 0, 0] == 9 / 16
+    assert means.adaptive_avg_pool(x[..., :0], (1, 1)) is NotImplemented

@@ -145,17 +145,17 @@ def test_these_are_served(last):
     x = numbers((2, 6, 9, 8), np.float32)
     x = np.ascontiguousarray(x.transpose(0, 2, 3, 1)).transpose(0, 3, 1, 2) if last else x
     window = (3, 3), (2, 2), (1, 1)
-    mean = means._avg_pool(x, *window, False, True, None)
+    mean = means.avg_pool(x, *window, False, True, None)
     largest, indices = pool._max_pool(x, *window, (1, 1), False)
     results = [
-        mean, means._avg_pool_grad(mean, x.shape, *window, False, True, None), means._adaptive_avg_pool(x, (4, 3)),
+        mean, means._avg_pool_grad(mean, x.shape, *window, False, True, None), means.adaptive_avg_pool(x, (4, 3)),
         means._adaptive_avg_pool_grad(mean, x.shape, 2), pool._max_pool_grad(largest, indices, x.shape, 2),
-        pool._adaptive_max_pool(x, (4, 3))[0], pool._max_pool2d(x, 3, 2, 1, 1, False, False), padding.constant_pad(x, (1, 1), 0),
+        pool.adaptive_max_pool(x, (4, 3))[0], pool._max_pool2d(x, 3, 2, 1, 1, False, False), padding.constant_pad(x, (1, 1), 0),
         padding.border_pad(x, (1, 2, 2, 1), "reflect"), padding.border_pad_grad(x, (2, 6, 6, 5), (1, 2, 2, 1), "reflect"),
     ]  # fmt: skip
     assert all(r is not NotImplemented and (r.strides[1] == 4) is last for r in results)
     half = x.astype(np.float16)
-    assert means._avg_pool(half, *window, False, True, None) is NotImplemented
+    assert means.avg_pool(half, *window, False, True, None) is NotImplemented
     assert padding.border_pad_grad(half, (2, 6, 6, 5), (1, 2, 2, 1), "reflect") is NotImplemented
     assert padding.constant_pad(x, (1, 1), 2.0) is NotImplemented
-    assert means._avg_pool(np.ones((1, 1, 1, 9000), np.float32), (1, 3), (1, 1), (0, 1), False, True, None) is NotImplemented
+    assert means.avg_pool(np.ones((1, 1, 1, 9000), np.float32), (1, 3), (1, 1), (0, 1), False, True, None) is NotImplemented

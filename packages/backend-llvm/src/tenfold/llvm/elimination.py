@@ -32,11 +32,11 @@ def factored(stored: Stored, pivot: bool) -> str:
         with f.loop(0, least) as k:
             top = v.place(a, f.mul(k, padded))
             if pivot:
-                chosen = _largest(v, a, k, rows, padded)
+                chosen = largest_below(v, a, k, rows, padded)
                 place = f.at(exchanges, f.add(f.mul(item, least), k), "i32")
                 f.do(f"store i32 {f.let(f'trunc i64 {f.add(chosen, 1)} to i32')}, ptr {place}")
                 with f.when(f.let(f"icmp ne i64 {chosen}, {k}")):
-                    _exchanged(v, top, v.place(a, f.mul(chosen, padded)), padded)
+                    exchange_rows(v, top, v.place(a, f.mul(chosen, padded)), padded)
             corner = v.load(v.place(top, k), type)
             empty = f.let(f"fcmp oeq {type} {corner}, 0.0")
             first = f.let(f"icmp eq i32 {f.let(f'load i32, ptr {zero}')}, 0")
@@ -50,12 +50,12 @@ def factored(stored: Stored, pivot: bool) -> str:
                 line = v.place(a, f.mul(i, padded))
                 factor = f.let(f"fdiv {type} {v.load(v.place(line, k), type)}, {divisor}")
                 f.do(f"store {type} {factor}, ptr {v.place(line, k)}")
-                _subtracted(v, (line, top), factor, (begin, padded), kept)
+                subtract_row(v, (line, top), factor, (begin, padded), kept)
     size = f"f{8 * stored.size}"
     return f"{v.declarations()}declare {type} @llvm.fabs.{size}({type})\n{f.text()}"
 
 
-def _largest(v: Vectors, a: str, k: str, rows: str, padded: str) -> str:
+def largest_below(v: Vectors, a: str, k: str, rows: str, padded: str) -> str:
     """The first row from k on whose element of column k is the largest, or nan."""
     f, type, size = v.f, v.element, f"f{8 * v.stored.size}"
     best, where = f.variable(type, "-1.0"), f.variable("i64", k)
@@ -69,7 +69,7 @@ def _largest(v: Vectors, a: str, k: str, rows: str, padded: str) -> str:
     return f.let(f"load i64, ptr {where}")
 
 
-def _exchanged(v: Vectors, one: str, other: str, padded: str) -> None:
+def exchange_rows(v: Vectors, one: str, other: str, padded: str) -> None:
     with v.f.loop(0, padded, v.lanes) as j:
         places = [v.place(row, j) for row in (one, other)]
         values = [v.load(place) for place in places]
@@ -77,7 +77,7 @@ def _exchanged(v: Vectors, one: str, other: str, padded: str) -> None:
             v.store(value, place)
 
 
-def _subtracted(v: Vectors, rows: tuple[str, str], factor: str, ends: tuple[str, str], kept: str) -> None:
+def subtract_row(v: Vectors, rows: tuple[str, str], factor: str, ends: tuple[str, str], kept: str) -> None:
     """A row less a multiple of another, but for the lanes of the first vector that are kept."""
     f = v.f
     many = v.splat(f.let(f"fneg {v.element} {factor}"))

@@ -41,16 +41,12 @@ def bmm(input: Any, mat2: Any) -> Any:
 @kernel(op.matmul, device="cpu", over=(op.mm, op.bmm))
 @quiet
 def matmul(input: Any, other: Any) -> Any:
-    dtype = input.dtype
-    if dtype is F32 or dtype is F64:
-        try:
+    dtype, n, m = input.dtype, input.ndim, other.ndim
+    try:
+        if n == m == 2 and (dtype is F32 or dtype is F64):
             (M, K), (_, N) = input.shape, other.shape
             if (M + N) * K <= blas.SMALL and (K > 1 or (M > 1 and N > 1)):  # else `blas.dot` has the reason
                 return input.dot(other)
-        except ValueError:  # not two matrices, or they do not fit
-            pass
-    n, m = input.ndim, other.ndim
-    try:
         if dtype.kind == "b" or not n or not m:
             return NotImplemented  # the body has the words of the error
         if n <= 2 and m <= 2:

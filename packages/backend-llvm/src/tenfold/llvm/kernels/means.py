@@ -6,6 +6,7 @@ too long for the stack.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
 from math import prod
@@ -52,9 +53,10 @@ class Plan:
     row: Sizes
     tables: tuple[Any, ...]
     work: int
+    run: Callable[..., bool]  # over planes that lie row by row
 
 
-def _plan(axes: list[Axis], dtype: Any) -> Plan | None:
+def _plan(axes: list[Axis], dtype: Any, back: bool) -> Plan | None:
     """None where the stack does not hold a row."""
     last = axes[-1]
     wide = max((last.outputs + SLACK) * last.across.step + last.across.taps, last.pad + last.size) + SLACK * WIDEST
@@ -64,7 +66,8 @@ def _plan(axes: list[Axis], dtype: Any) -> Plan | None:
     ones = [np.ones(1 + SLACK, dtype)] * (3 - len(axes))
     outputs = tuple(axis.outputs for axis in axes)
     work = prod(axis.size for axis in axes) + prod(outputs)
-    return Plan(outputs, last.across, (*ones, *counts), (last.pad, wide), tables(axes), work)
+    run = MEANS.bound(BY_DTYPE.get(dtype), last.across, back)
+    return Plan(outputs, last.across, (*ones, *counts), (last.pad, wide), tables(axes), work, run)
 
 
 @lru_cache(maxsize=256)
@@ -84,7 +87,7 @@ def _pooling(
         for i, axis in enumerate(axes):
             counts = np.full(axis.outputs, divisor if i == 0 else 1)
             axes[i] = Axis(axis.size, axis.starts, axis.ends, counts, axis.across, axis.pad)
-    return _plan([axis.back() if back else axis for axis in axes], dtype)
+    return _plan([axis.back() if back else axis for axis in axes], dtype, back)
 
 
 @lru_cache(maxsize=256)
@@ -92,7 +95,7 @@ def _even(sizes: Sizes, output_size: Sizes, back: bool, dtype: Any) -> Plan | No
     if min(output_size) < 1 or min(sizes) < 1:
         return None
     axes = [even(*axis) for axis in zip(sizes, output_size, strict=True)]
-    return _plan([axis.back() if back else axis for axis in axes], dtype)
+    return _plan([axis.back() if back else axis for axis in axes], dtype, back)
 
 
 def _run(x: Array, n: int, plan: Plan | None, back: bool) -> Any:
@@ -114,7 +117,7 @@ def _run(x: Array, n: int, plan: Plan | None, back: bool) -> Any:
         x = in_one_piece(x)
     out = empty((*lead, *plan.outputs), stored)
     grain = max(1, WORK // plan.work)
-    done = MEANS.run((stored, plan.across, back), prod(lead), grain, x, out, *plan.counts, *plan.row, *plan.tables)
+    done = plan.run(prod(lead), grain, x, out, *plan.counts, *plan.row, *plan.tables)
     return ordered(out, order) if done else NotImplemented
 
 
@@ -139,7 +142,7 @@ def _covers(sizes: Sizes, kernel: Sizes, padding: Sizes, divisor: int | None) ->
     return sizes == kernel and divisor is None and not any(padding) and min(sizes) > 0
 
 
-def _avg_pool(
+def avg_pool(
     input: Array, kernel: Sizes, stride: Sizes, padding: Sizes, ceil_mode: bool, count_pad: bool, divisor: int | None
 ) -> Any:
     n = len(kernel)
@@ -162,7 +165,7 @@ def _avg_pool_grad(
     return _run(grad, n, _pooling(sizes, kernel, stride, padding, ceil_mode, count_pad, divisor, True, grad.dtype), True)
 
 
-def _adaptive_avg_pool(input: Array, output_size: Sizes) -> Any:
+def adaptive_avg_pool(input: Array, output_size: Sizes) -> Any:
     n = len(output_size)
     made = _whole(input, n, ()) if prod(output_size) == 1 else NotImplemented
     if made is not NotImplemented:
@@ -178,7 +181,7 @@ def _adaptive_avg_pool_grad(grad: Array, input_shape: Sizes, ndim: int) -> Any:
     return _run(grad, ndim, _even(sizes, grad.shape[grad.ndim - ndim :], True, grad.dtype), True)
 
 
-chosen("avg_pool", _avg_pool, 7, NOTE, halves=1)
+chosen("avg_pool", avg_pool, 7, NOTE, halves=1)
 chosen("avg_pool_grad", _avg_pool_grad, 8, NOTE, halves=1)
-chosen("adaptive_avg_pool", _adaptive_avg_pool, 2, NOTE, halves=1)
+chosen("adaptive_avg_pool", adaptive_avg_pool, 2, NOTE, halves=1)
 chosen("adaptive_avg_pool_grad", _adaptive_avg_pool_grad, 3, NOTE, halves=1)

@@ -19,7 +19,7 @@ from tenfold.dispatch.runtime import STATE
 from tenfold.llvm import session as sessions
 from tenfold.llvm.borders import KINDS, borders, borders_grad
 from tenfold.llvm.formats import Order, channels_first, channels_last, in_one_piece, order_of, ordered
-from tenfold.llvm.kernels.attaching import chosen
+from tenfold.llvm.kernels.attaching import chosen, quickly
 from tenfold.llvm.programs import Compiled, empty
 from tenfold.llvm.storage import BY_DTYPE, FLOAT32, FLOAT64, Stored
 from tenfold.tensor.tensor import wrap
@@ -186,6 +186,15 @@ _INTS, _VALUES = {int}, (int, float, type(None))
 
 def pad(input: Any, pad: Any, mode: str = "constant", value: Any = None) -> Any:
     """`pad` of tensors of the CPU: once in full, then without the questions that have the same answers."""
+    return _padded(padding.pad, input, pad, mode, value)
+
+
+def constant_pad_nd(input: Any, pad: Any, value: Any = 0) -> Any:
+    """The same with a constant."""
+    return NotImplemented if value is None else _padded(padding.constant_pad_nd, input, pad, "constant", value)
+
+
+def _padded(function: Any, input: Any, pad: Any, mode: str, value: Any) -> Any:
     if getattr(input, "_key", None) is not CPU or type(mode) is not str or type(value) not in _VALUES:
         return NotImplemented
     if type(pad) not in (tuple, list):  # a generator, say, would be used up here
@@ -193,9 +202,10 @@ def pad(input: Any, pad: Any, mode: str = "constant", value: Any = None) -> Any:
     x, widths = input._array, tuple(pad)
     if set(map(type, widths)) != _INTS or max(widths) < 1:
         return NotImplemented
-    name = x.shape, x.dtype, widths, mode, value
+    name = function, x.shape, x.dtype, widths, mode, value
     if name not in _TAKEN:
-        made = padding.pad.__wrapped__(input, pad, mode, value)
+        given = (mode, value) if function is padding.pad else (value,)
+        made = function.__wrapped__(input, pad, *given)
         if len(_TAKEN) >= MOST_CALLS:
             _TAKEN.clear()
         _TAKEN.add(name)
@@ -220,3 +230,4 @@ def _lead() -> None:
 
 
 _lead()
+quickly(constant_pad_nd)

@@ -149,7 +149,7 @@ def _max_pool2d(
     return found if found is NotImplemented else found[0]
 
 
-def _adaptive_max_pool(input: Array, output_size: Sizes) -> Any:
+def adaptive_max_pool(input: Array, output_size: Sizes) -> Any:
     stored, n = _stored(input), len(output_size)
     if stored is None:
         return NotImplemented
@@ -180,5 +180,5 @@ def _max_pool_grad(grad: Array, indices: Array, input_shape: Sizes, ndim: int) -
 NOTE = "float32 and float64"
 chosen("max_pool", _max_pool, 6, NOTE, halves=1)
 chosen("max_pool2d", _max_pool2d, 7, NOTE, halves=1)
-chosen("adaptive_max_pool", _adaptive_max_pool, 2, NOTE, halves=1)
+chosen("adaptive_max_pool", adaptive_max_pool, 2, NOTE, halves=1)
 chosen("max_pool_grad", _max_pool_grad, 4, NOTE, halves=1)

@@ -6,8 +6,11 @@ from typing import Any
 
 import numpy as np
 
+from tenfold.dispatch.devices import CPU
 from tenfold.llvm.formats import Order, in_one_piece, order_of, ordered
-from tenfold.llvm.kernels.attaching import chosen
+from tenfold.llvm.kernels.attaching import chosen, quickly
+from tenfold.llvm.quick_views import free
+from tenfold.tensor.tensor import wrap
 
 Array = np.ndarray[Any, Any]
 
@@ -42,5 +45,19 @@ def pixel_unshuffle(input: Array, downscale_factor: Any) -> Any:
     return _moved(taken, (*lead, channels * r * r, high // r, wide // r), order_of(input))
 
 
+def channel_shuffle(input: Any, groups: Any) -> Any:
+    """Channels dealt out from groups in turn, where that moves some and images lie row by row."""
+    array = input._array
+    if not free(input) or type(groups) is not int or not array.flags.c_contiguous or array.ndim < 3 or min(array.shape[1:]) < 2:
+        return NotImplemented
+    N, C, *S = array.shape
+    if not N or not 1 < groups < C or C % groups:
+        return NotImplemented
+    made = np.empty((N, C // groups, groups, *S), array.dtype)
+    made[...] = array.reshape(N, groups, C // groups, *S).swapaxes(1, 2)
+    return wrap(made.reshape(array.shape), CPU)
+
+
+quickly(channel_shuffle)
 chosen("pixel_shuffle", pixel_shuffle, 2, "floats")
 chosen("pixel_unshuffle", pixel_unshuffle, 2, "floats")

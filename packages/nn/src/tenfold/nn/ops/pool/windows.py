@@ -146,16 +146,16 @@ def _averaging(
 def _geometry(
     name: str, n: int, input: Tensor, kernel_size: Any, stride: Any, padding: Any, dilation: Any, ceil_mode: bool
 ) -> tuple[Sizes, Sizes, Sizes, Sizes]:
-    """Kernel size, stride, padding and dilation, one for each dimension, checked against the input."""
-    given = (kernel_size, stride, padding, dilation)
+    given = kernel_size, stride, padding, dilation
     known = all(type(v) is int or v is None or (type(v) is tuple and {*map(type, v)} == {int}) for v in given)
-    return (_checked if known else _checked.__wrapped__)(name, n, input._array.shape, *given, bool(ceil_mode))
+    return (sizes_of if known else sizes_of.__wrapped__)(name, n, input._array.shape, *given, bool(ceil_mode))
 
 
 @lru_cache(maxsize=256)
-def _checked(
+def sizes_of(
     name: str, n: int, shape: Sizes, kernel_size: Any, stride: Any, padding: Any, dilation: Any, ceil_mode: bool
 ) -> tuple[Sizes, Sizes, Sizes, Sizes]:
+    """Kernel size, stride, padding and dilation, one for each dimension, of a pool over an input of this shape."""
     kernel = per_dim(kernel_size, n, f"{name}: kernel_size")
     steps = kernel if stride is None or (type(stride) in (list, tuple) and not stride) else per_dim(stride, n, f"{name}: stride")
     pads, gaps = per_dim(padding, n, f"{name}: padding"), per_dim(dilation, n, f"{name}: dilation")

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-
 
 def by_columns(x: Any) -> Any:
     """The same matrices (..., M, N), each column by column: programs view their transposes in other shapes.
@@ -16,7 +14,4 @@ def by_columns(x: Any) -> Any:
     >>> by_columns(np.zeros((2, 3, 1))).strides
     (24, 8, 24)
     """
-    columns = np.empty((*x.shape[:-2], x.shape[-1], x.shape[-2]), x.dtype)
-    columns = columns.swapaxes(-1, -2)
-    columns[...] = x
-    return columns
+    return x.swapaxes(-1, -2).copy().swapaxes(-1, -2)

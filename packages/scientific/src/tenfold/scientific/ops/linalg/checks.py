@@ -60,7 +60,7 @@ def numbers(tensor: Any) -> Any:
     """The elements as a NumPy array; inside vmap those of all examples, where one decision serves them all."""
     while tensor._key.level is not None:
         tensor = tensor._key.transform.unwrap(tensor)[0]
-    return host(tensor.detach())
+    return tensor._array if type(tensor._array) is np.ndarray else host(tensor.detach())
 
 
 def raise_if_failed(name: str, info: Any, say: Callable[[int], str]) -> None:
@@ -68,6 +68,8 @@ def raise_if_failed(name: str, info: Any, say: Callable[[int], str]) -> None:
     if info.is_meta:
         return
     codes = numbers(info)
+    if not np.count_nonzero(codes):
+        return
     failed = np.flatnonzero(codes)
     if failed.size:
         where = f"(Batch element {failed[0]}): " if codes.ndim else ""

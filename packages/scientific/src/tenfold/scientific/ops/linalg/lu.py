@@ -8,6 +8,7 @@ from tenfold import return_types
 from tenfold.dispatch.meta import Meta
 from tenfold.dispatch.operators import composite, op, primitive
 from tenfold.dispatch.shape_rules import broadcast_shapes
+from tenfold.ops.view.shapes import of_a_copy
 from tenfold.scientific.ops.linalg.checks import raise_if_failed, require_matrix, require_square, same_dtype, warn_of_older
 from tenfold.scientific.ops.linalg.solve import same_batch
 from tenfold.tensor.tensor import Tensor
@@ -216,7 +217,12 @@ def linalg_householder_product(A: Tensor, tau: Tensor) -> Tensor:
             f"torch.{name}: tau dtype {type_name(tau.dtype)} does not match input dtype {type_name(A.dtype)}; convert one of them"
         )
     start = op.fill(A, 0) + op.eye(M, N, dtype=A.dtype, device=A.device)  # a constant, but in the graph
-    return _reflected(A, tau, start).mT.contiguous().mT  # column by column, as LAPACK has it
+    return _by_columns(_reflected(A, tau, start))
+
+
+def _by_columns(x: Tensor) -> Tensor:
+    """A new matrix column by column, as LAPACK has it."""
+    return of_a_copy(x.mT.contiguous().mT)
 
 
 def _reflected(A: Any, tau: Any, C: Any, adjoint: bool = False) -> Any:
@@ -240,7 +246,7 @@ def ormqr(input: Tensor, tau: Tensor, other: Tensor, left: bool = True, transpos
     """
     require_matrix("ormqr", input)
     if left:
-        return _reflected(input, tau, other, transpose)
+        return _by_columns(_reflected(input, tau, other, transpose))
     return _reflected(input, tau, other.mH, not transpose).mH
 
 
