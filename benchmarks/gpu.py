@@ -4,7 +4,7 @@ Every piece of work (gpu_cases.py) is compared with the CPU on a small size, and
 installed; then both are timed in turns, medians, beside what the hardware allows: the bandwidth of a copy and the rate of a
 large product, measured first. The table comes last; what is known so far is in gpu.json after each piece, so that an end of
 the time loses nothing. With --interpret the script tries itself in Triton's interpreter: those times mean nothing. With
---machine-code it times nothing and says what each piece of work launches, how wide it reads, and what is resident.
+--machine-code it times nothing and says what each piece of work launches on this GPU, how wide it reads, and what is resident.
 """
 
 from __future__ import annotations
@@ -202,6 +202,7 @@ def launched() -> int:
     """Print the machine code's table of each piece of work: also over the stub driver, where there is no GPU."""
     from tenfold.cuda import machine_code
 
+    major, minor = cuda.get_device_capability()
     print(machine_code.HEADING)
     for case in cases():
         for name in case.dtypes:
@@ -210,7 +211,7 @@ def launched() -> int:
                 work = case.make(Side(tenfold, small=SMALL), getattr(tenfold, name))
                 with machine_code.watched() as launches:
                     work.run()
-                print(f"-- {told}", *machine_code.table(launches, work.bytes_moved), sep="\n", flush=True)
+                print(f"-- {told}", *machine_code.table(launches, work.bytes_moved, 10 * major + minor), sep="\n", flush=True)
     return 0
 
 
