@@ -139,3 +139,13 @@ def case_graphs_write_into_pinned_memory_that_is_there():
         with pytest.raises(RuntimeError, match="cannot be read"):
             x.copy_(y)
     assert any(kept is x._array for kept in graph._capture.held)
+
+
+def case_what_is_too_large_to_be_pinned_is_waited_for():
+    x, before = tenfold.ones(1024), staging.LARGEST
+    staging.LARGEST = 2048
+    try:
+        assert [turn.what for turn in stub.turns(lambda: x.to(DEVICE))] == ["copy", "synchronize"]
+    finally:
+        staging.LARGEST = before
+    assert [turn.what for turn in stub.turns(lambda: x.to(DEVICE))] == ["copy", "record"]
