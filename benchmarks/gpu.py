@@ -3,8 +3,9 @@
 Every piece of work (gpu_cases.py) is compared with the CPU on a small size, and with PyTorch on the full one where that is
 installed; then both are timed in turns, medians, beside what the hardware allows: the bandwidth of a copy and the rate of a
 large product, measured first. The table comes last; what is known so far is in gpu.json after each piece, so that an end of
-the time loses nothing, and --resume goes on where a process ended (progress.py). With --interpret the script tries itself in Triton's interpreter: those times mean nothing. With
---machine-code it times nothing and says what each piece of work launches on this GPU, how wide it reads, and what is resident.
+the time loses nothing, and --resume goes on where a process ended (progress.py). With --interpret the script tries itself in
+Triton's interpreter: those times mean nothing. With --machine-code it times nothing and says what each piece of work launches on
+this GPU, how wide it reads, and what is resident.
 """
 
 from __future__ import annotations

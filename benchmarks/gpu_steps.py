@@ -3,8 +3,8 @@
 A GPT of 124 million parameters, a ResNet of 50 layers, channels last, and a small network, each eager and as a CUDA graph,
 beside PyTorch's where it is installed. The limit is what the hardware needs at least: the step's products at the rate of a
 large product of bfloat16, or its parameters at the speed of a copy, both measured first. The table comes last; the figures
-go to gpu-steps.json as they come, and --resume goes on where a process ended (progress.py). --compiled times PyTorch's steps through `torch.compile`, too. With --interpret the script
-tries itself on the smallest sizes, in Triton's interpreter.
+go to gpu-steps.json as they come, and --resume goes on where a process ended (progress.py). --compiled times PyTorch's steps
+through `torch.compile`, too. With --interpret the script tries itself on the smallest sizes, in Triton's interpreter.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ import json
 import os
 import time
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from statistics import median
 from typing import Any, NamedTuple
@@ -255,11 +256,11 @@ def measure(progress: Progress) -> None:
     for name in STEPS_OF:
         if OPTIONS.only in name:
             row = row_of(result["rows"], name)
-            progress.piece(f"{name} tenfold", lambda: timed(name, tenfold, row["ours"], progress.keep))  # noqa: B023 - called at once
+            progress.piece(f"{name} tenfold", partial(timed, name, tenfold, row["ours"], progress.keep))
             limited(row, *result.get("hardware", (float("inf"), float("inf"))))
             cuda.empty_cache()
             if torch is not None:
-                progress.piece(f"{name} torch", lambda: timed(name, torch, row["torch"], progress.keep))  # noqa: B023 - called at once
+                progress.piece(f"{name} torch", partial(timed, name, torch, row["torch"], progress.keep))
 
 
 def main() -> int:

@@ -1,4 +1,4 @@
-"""What a benchmark on a GPU has found so far, in a file after each piece of work, so that no end of the process loses more than one.
+"""What a benchmark on a GPU has found so far, in a file after each piece of work: no end of the process loses more than one.
 
 A piece that raises is a failure, and so is one that takes the GPU's context with it (an illegal memory access does: every later
 call of the process fails), crashes, or comes to no end. The program, started again with `--resume`, goes on behind it;

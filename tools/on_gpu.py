@@ -5,11 +5,11 @@
     report OUT                        the report of what was run, anew
 
 `prepare` compiles by rehearsing the programs over the stub driver, so that a short time on a GPU is spent measuring. Triton finds
-that machine code only where its version and Python's are the same: PY is a Python with those of the GPU machine, Triton and CuPy.
-`run` unpacks the wheels into a folder of its own, which needs no pip, and no right to write among Python's packages. First come small
-calls of everything (benchmarks/gpu_smoke.py); without a GPU nothing else runs. Each part is processes of its own and writes what it
-finds as it goes; benchmarks that lose their GPU or crash go on behind the piece that did it. `nox -s gpu` runs the same parts
-where there is a network.
+that machine code only where its version and Python's are the same: PY is a Python of the GPU machine's version, with its Triton
+and with CuPy. `run` unpacks the wheels into a folder of its own: no pip, no right to write among Python's packages. First come
+small calls of everything (benchmarks/gpu_smoke.py); without a GPU nothing else runs. Each part is processes of its own and writes
+what it finds as it goes; benchmarks that lose their GPU or crash go on behind the piece that did it. `nox -s gpu` runs the same
+parts where there is a network.
 """
 
 from __future__ import annotations
@@ -38,6 +38,7 @@ TEXTS = (".ttir", ".ttgir", ".llir", ".ptx", ".source")  # which machine code ca
 LEAST_S = 20  # of a part that is begun
 # Of the time that is left, what a part takes at most: the later ones are to have some, too.
 SHARES = {"smoke": 0.3, "device": 0.35, "benchmark": 0.55, "steps": 0.6}
+ENDLESS = float("inf")
 NO_GPU = 77  # the exit status of gpu_smoke.py where there is none
 ASKED = "import platform, triton; print(triton.__version__, platform.python_version().rpartition('.')[0])"
 
@@ -51,8 +52,9 @@ def prepare(folder: Path, python: str) -> None:
     subprocess.run([sys.executable, "-m", "pip", "download", "--quiet", "--no-deps", "--dest", wheels, *TEST_TOOLS], check=True)
     environment = {**os.environ, "TRITON_CACHE_DIR": str(folder / "triton"), "PYTHONPATH": unpacked(wheels, folder / "site")}
     for script, *options in REHEARSED:
-        program = [str(folder / "stub"), str(ROOT / "benchmarks" / script), *options, "--unchecked", "--out", str(folder / "rehearsal")]
-        going_on([python, str(REHEARSE), *program], folder / "rehearsal" / RESULTS[Path(script).stem], sys.stdout, environment)
+        out = folder / "rehearsal"
+        program = [str(folder / "stub"), str(ROOT / "benchmarks" / script), *options, "--unchecked", "--out", str(out)]
+        going_on([python, str(REHEARSE), *program], out / RESULTS[Path(script).stem], sys.stdout, environment)
     for path in (folder / "triton").rglob("*"):
         if path.suffix in TEXTS:
             path.write_text("", encoding="utf-8")
@@ -90,7 +92,7 @@ def run(folder: Path, out: Path, seconds: float) -> int:
     with (out / "log.txt").open("w") as log:
         made, here = read(folder / "made.json"), _asked(sys.executable)
         if made != here:
-            print(f"the machine code is of Triton and Python {made}, here they are {here}: everything is compiled anew", flush=True)
+            print(f"the machine code is of Triton and Python {made}, here they are {here}: all is compiled anew", flush=True)
         for name, command in gpu_commands(out, ["-q", "-n", str(min(os.cpu_count() or 1, 12))]).items():
             status = _part(name, command, out, end, log, environment)
             failed += status != 0
@@ -132,7 +134,7 @@ def _part(name: str, command: list[str], out: Path, end: float, log: Any, enviro
 
 
 def going_on(
-    command: list[str], results: Path, log: Any, environment: dict[str, str], end: float = float("inf"), begins: float | None = None
+    command: list[str], results: Path, log: Any, environment: dict[str, str], end: float = ENDLESS, begins: float | None = None
 ) -> int:
     """Run a program, and again behind the piece that ended it, while its results come to more; the last exit status.
 

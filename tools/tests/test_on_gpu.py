@@ -36,7 +36,7 @@ STEPS = {
 
 def test_every_test_of_the_package_runs_or_needs_no_gpu(tmp_path: Path) -> None:
     commands = gpu_commands(tmp_path, ["-q"])
-    assert list(commands) == ["smoke", "device", "benchmark", "steps", "kernels", "report"], "what everything else needs comes first"
+    assert list(commands) == ["smoke", "device", "benchmark", "steps", "kernels", "report"], "the most basic first"
     named = {Path(word).stem.removeprefix("test_") for words in commands.values() for word in words if word.endswith(".py")}
     found = {path.stem.removeprefix("test_") for path in CUDA_TESTS.glob("test_*.py")}
     assert {*GPU_FIRST, *WITHOUT_GPU} <= found

@@ -12,7 +12,7 @@ import pytest
 from tenfold.cuda import availability, precision, runtime
 
 sys.path.insert(0, str(Path(__file__).parent))  # modules that several tests use stand beside them
-import gpu_results  # noqa: E402
+import gpu_results
 
 collect_ignore = [str(p) for p in Path(__file__).parent.glob("stub/*.py")]  # programs of their own, which test_stub runs
 precision.CONVOLUTIONS = False  # as exact as the CPU's, which they are compared with

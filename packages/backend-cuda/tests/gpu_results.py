@@ -1,7 +1,8 @@
 """What tests come to on a GPU: a line of JSON for each as it ends, and processes that have lost their GPU end.
 
-After an illegal memory access every call of a process fails, and so would all of its other tests. With pytest-xdist another process
-goes on behind the test that did it. The device is waited for after each test, so that an error is that of the test which made it.
+After an illegal memory access every call of a process fails, and so would all of its other tests. With pytest-xdist another
+process goes on behind the test that did it. The device is waited for after each test, so that an error is that of the test
+which made it.
 """
 
 from __future__ import annotations
@@ -39,9 +40,9 @@ class Results:
             failed = report.outcome == "failed"
             said = report.longreprtext.strip().splitlines() if failed else []
             told = [line[1:].strip() for line in said if line.startswith("E ")] or said[-1:]
-            row = {"name": report.nodeid, "outcome": report.outcome, "seconds": round(report.duration, 2), "said": " ".join(told)[:400]}
+            row = {"name": report.nodeid, "outcome": report.outcome, "seconds": round(report.duration, 2)}
             with self.path.open("a") as file:
-                file.write(json.dumps(row) + "\n")
+                file.write(json.dumps({**row, "said": " ".join(told)[:400]}) + "\n")
 
 
 class Ending:

@@ -113,7 +113,8 @@ def case_the_gpu_writes_into_pinned_memory_that_is_there():
     try:
         for into, other in ((x, y), (x.T, w), (x[3:], y[3:]), (x[:0], y[:0])):
             place, before = into.data_ptr(), x._version
-            counted(stub.work(lambda into=into, other=other: into.copy_(other, non_blocking=True)), to_host=other.numel() > 0, sync=0)
+            work = stub.work(lambda into=into, other=other: into.copy_(other, non_blocking=True))
+            counted(work, to_host=other.numel() > 0, sync=0)
             assert into.data_ptr() == place
             assert x._version == before + 1
         for into in (tenfold.ones(64, 4), whole[:, ::2]):  # not pinned; with gaps

@@ -62,7 +62,7 @@ class Loaded:
         try:
             self.start(self.pointer, x, y, z, self.threads, 1, 1, self.shared, self.stream().ptr, table, 0)
         except Exception:
-            if too_large(grid) or empty(grid):  # looked at after the driver has refused, so that other launches need not wait for it
+            if too_large(grid) or empty(grid):  # looked at after the driver has refused: other launches need not wait for it
                 raise refusal(self.name, grid) from None
             raise
 

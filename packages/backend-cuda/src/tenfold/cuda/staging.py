@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-LARGEST = 1 << 26  # bytes; beyond, the driver copies from where the array lies: so much memory is not pinned for later, and waited for
+LARGEST = 1 << 26  # bytes; so much memory is not pinned for later: beyond, the driver copies from where the array lies
 _under_way: deque[tuple[Any, Any]] = deque()  # (a mark behind a copy, the host memory that it reads), the oldest first
 _lock = threading.Lock()
 

@@ -38,6 +38,7 @@ class UntypedStorage(Memory):
     )  # fmt: skip
     inference = False
     detached: int
+    shown: bool
     version: int
 
     def __init__(self, array: Any = 0, key: Any = None, *, device: Any = None) -> None:

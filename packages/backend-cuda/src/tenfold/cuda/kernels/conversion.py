@@ -149,10 +149,11 @@ def copy(input: Any, src: Any, non_blocking: bool, out: Any = None) -> Any:
 
 
 def _written_later(input: Any, src: Any, non_blocking: bool) -> Any:
-    """`pinned.copy_(tensor on a GPU, non_blocking=True)`: the GPU writes there when it comes to it, also each time that a graph does."""
+    """`pinned.copy_(tensor on a GPU, non_blocking=True)`: the GPU writes there when it comes to it, a graph each time."""
     if not non_blocking or runtime.is_replaced() or not (input.is_cpu and getattr(src, "is_cuda", False) and input.is_pinned()):
         return NotImplemented
-    if STATE.grad_enabled and not (input._node is src._node is None) or hasattr(input._storage, "detached"):
+    recorded = STATE.grad_enabled and not (input._node is src._node is None)
+    if recorded or hasattr(input._storage, "detached"):
         return NotImplemented
     if src.shape != input.shape or not pinned.written(runtime.current(), input._array, src.detach().to(input.dtype)._array):
         return NotImplemented
