@@ -3,8 +3,9 @@
 Every piece of work (gpu_cases.py) is compared with the CPU on a small size, and with PyTorch on the full one where that is
 installed; then both are timed in turns, medians, beside what the hardware allows: the bandwidth of a copy and the rate of a
 large product, measured first. The table comes last; what is known so far is in gpu.json after each piece, so that an end of
-the time loses nothing. With --interpret the script tries itself in Triton's interpreter: those times mean nothing. With
---machine-code it times nothing and says what each piece of work launches, how wide it reads, and what is resident.
+the time loses nothing, and --resume goes on where a process ended (progress.py). With --interpret the script tries itself in
+Triton's interpreter: those times mean nothing. With --machine-code it times nothing and says what each piece of work launches on
+this GPU, how wide it reads, and what is resident.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ import platform
 import sys
 import time
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from statistics import median
 from typing import Any
@@ -28,6 +30,7 @@ parser.add_argument("--unchecked", action="store_true", help="compare no values:
 parser.add_argument("--machine-code", action="store_true", help="time nothing: print what is launched, and what its code says")
 parser.add_argument("--only", default="", help="a part of the group or name of the work to be timed")
 parser.add_argument("--seconds", type=float, default=540, help="no piece of work begins after so many seconds")
+parser.add_argument("--resume", action="store_true", help="go on where a process ended, by what its gpu.json says")
 parser.add_argument("--out", type=Path, default=Path("."), help="where gpu.json is written")
 OPTIONS = parser.parse_args()
 SMALL = OPTIONS.interpret
@@ -35,7 +38,8 @@ if SMALL:
     os.environ["TRITON_INTERPRET"] = "1"  # before anything imports Triton
 
 import numpy as np  # noqa: E402
-from gpu_cases import Case, Side, Work, cases, given  # noqa: E402
+from gpu_cases import HALF, Case, Side, Work, cases, given  # noqa: E402
+from progress import Progress  # noqa: E402
 
 import tenfold  # noqa: E402
 from tenfold import cuda  # noqa: E402
@@ -55,8 +59,8 @@ TOLERANCES = {"float32": 3e-4, "float16": 1e-2, "bfloat16": 5e-2}
 
 
 def optional(name: str) -> Any:
-    """A module, or None where it is not installed."""
-    with contextlib.suppress(ImportError):
+    """A module, or None where it is not installed, or a library that it needs is not."""
+    with contextlib.suppress(ImportError, OSError):
         return importlib.import_module(name)
     return None
 
@@ -118,10 +122,7 @@ def calls_of(run: Callable[[], Any], synchronize: Callable[[], Any]) -> int:
 def timed(case: Case, name: str) -> dict[str, Any]:
     """Times of the full size by both libraries, in turns."""
     ours = case.make(Side(tenfold, small=SMALL), getattr(tenfold, name))
-    theirs = None if TORCH is None else case.make(Side(TORCH), getattr(TORCH, name))
-    difference = None
-    if theirs is not None and not case.drawn and not OPTIONS.unchecked:
-        difference = error(ours.run(), theirs.run())
+    theirs, difference = peer(case, name, ours)
     sides = [(ours, cuda.synchronize)] + ([(theirs, TORCH.cuda.synchronize)] if theirs is not None and TORCH else [])
     calls = [calls_of(side.run, wait) for side, wait in sides]
     found: list[list[tuple[float, float]]] = [[] for _ in sides]
@@ -136,15 +137,27 @@ def timed(case: Case, name: str) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def limits() -> dict[str, float]:
+def peer(case: Case, name: str, ours: Work) -> tuple[Work | None, float | None]:
+    """(the work by PyTorch, how far its result is from ours); None where it is not installed, or cannot do it."""
+    if TORCH is None:
+        return None, None
+    try:
+        theirs = case.make(Side(TORCH), getattr(TORCH, name))
+        result = theirs.run()
+    except Exception as failure:  # noqa: BLE001 - ours is timed all the same
+        print(f"PyTorch: {case.name} {name}: {type(failure).__name__}: {str(failure)[:200]}", file=sys.stderr)
+        return None, None
+    return theirs, None if case.drawn or OPTIONS.unchecked else error(ours.run(), result)
+
+
+def limits(found: dict[str, float]) -> None:
     """What the hardware allows: bytes a microsecond of a copy, and operations a microsecond of a large product, by dtype."""
     n, side = (1 << 12, 32) if SMALL else (1 << 26, 8192)
     x = given(Side(tenfold), tenfold.float32, n)
-    found = {"copy": 8.0 * n / fastest(Work(x.clone, 0))}
+    found["copy"] = 8.0 * n / fastest(Work(x.clone, 0))
     for name in TOLERANCES:
         y = given(Side(tenfold), getattr(tenfold, name), side, side)
         found[name] = 2.0 * side**3 / fastest(Work(lambda: y @ y, 0))  # noqa: B023 - called at once
-    return found
 
 
 def fastest(work: Work) -> float:
@@ -178,7 +191,8 @@ def versions() -> dict[str, Any]:
 def verdict(row: dict[str, Any], allowed: dict[str, float]) -> dict[str, Any]:
     """The row with its ratio to PyTorch's time, its share of what the hardware allows, and whether it keeps its promises."""
     device = row["device_us"]
-    share = row["operations"] / device / allowed[row["dtype"]] if row["operations"] else row["bytes"] / device / allowed["copy"]
+    done, most = (row["operations"], row["dtype"]) if row["operations"] else (row["bytes"], "copy")
+    share = done / device / allowed.get(most, float("inf"))  # which could not be measured
     ratio = device / row["torch_us"] if row["torch_us"] else None
     kept = None
     if ratio is not None and row["bar"] is not None:
@@ -202,6 +216,7 @@ def launched() -> int:
     """Print the machine code's table of each piece of work: also over the stub driver, where there is no GPU."""
     from tenfold.cuda import machine_code
 
+    major, minor = cuda.get_device_capability()
     print(machine_code.HEADING)
     for case in cases():
         for name in case.dtypes:
@@ -210,49 +225,58 @@ def launched() -> int:
                 work = case.make(Side(tenfold, small=SMALL), getattr(tenfold, name))
                 with machine_code.watched() as launches:
                     work.run()
-                print(f"-- {told}", *machine_code.table(launches, work.bytes_moved), sep="\n", flush=True)
+                print(f"-- {told}", *machine_code.table(launches, work.bytes_moved, 10 * major + minor), sep="\n", flush=True)
     return 0
+
+
+def pieces() -> list[tuple[Case, str]]:
+    """All work, each in one dtype before any in another: a time that ends early leaves dtypes out, not whole groups."""
+    found = [(case, name) for case in cases() for name in sorted(case.dtypes, key=lambda name: name not in HALF)]
+    return sorted(found, key=lambda piece: piece[1] != next(name for case, name in found if case is piece[0]))
+
+
+def measured(case: Case, name: str, found: dict[str, Any]) -> None:
+    """Check and time a piece of work, into the results."""
+    row = {"group": case.group, "name": case.name, "dtype": name, "bar": case.bar, "limit": case.limit,
+           "error": checked(case, name), **timed(case, name)}  # fmt: skip
+    found["rows"].append(verdict(row, found["limits"]))
 
 
 def main() -> int:
     """Check, time, print; the exit status is the number of pieces that failed."""
-    allowed = limits()
-    result: dict[str, Any] = {"versions": versions(), "limits": allowed, "rows": [], "failures": [], "left_out": []}
-    OPTIONS.out.mkdir(parents=True, exist_ok=True)
-    for case in cases():
-        for name in case.dtypes:
-            told = f"{case.group}: {case.name} {name}"
-            if OPTIONS.only not in told:
-                continue
-            if time.perf_counter() - BEGAN > OPTIONS.seconds:
-                result["left_out"].append(told)
-                continue
-            try:
-                row = {"group": case.group, "name": case.name, "dtype": name, "bar": case.bar, "limit": case.limit,
-                       "error": checked(case, name), **timed(case, name)}  # fmt: skip
-                result["rows"].append(verdict(row, allowed))
-            except Exception as failure:  # noqa: BLE001 - the others are to be tried too
-                result["failures"].append(f"{told}: {type(failure).__name__}: {str(failure)[:300]}")
-            (OPTIONS.out / "gpu.json").write_text(json.dumps(result, indent=1))
-            cuda.empty_cache()
-    with contextlib.suppress(Exception):
-        result["small_calls_us"] = small_calls_us()
-    (OPTIONS.out / "gpu.json").write_text(json.dumps(result, indent=1))
+    progress = Progress(OPTIONS.out / "gpu.json", OPTIONS.resume)
+    result = progress.found
+    result.setdefault("limits", {})
+    progress.piece("versions", lambda: result.update(versions=versions()))
+    progress.piece("limits", lambda: limits(result["limits"]))
+    for case, name in pieces():
+        told = f"{case.group}: {case.name} {name}"
+        if OPTIONS.only not in told or told in result["tried"]:
+            continue
+        if time.perf_counter() - BEGAN > OPTIONS.seconds:
+            result["left_out"].append(told)
+            continue
+        progress.piece(told, partial(measured, case, name, result))
+        for side in (cuda, TORCH and TORCH.cuda):
+            if side is not None:
+                side.empty_cache()
+    progress.piece("small calls", lambda: result.update(small_calls_us=small_calls_us()))
+    status = progress.end()
     report(result)
-    return min(len(result["failures"]), 100)
+    return status
 
 
 def report(result: dict[str, Any]) -> None:
     """Print the tables."""
-    print(json.dumps(result["versions"]))
+    print(json.dumps(result.get("versions")))
     rates = {k: f"{v / 1e6:.2f} TB/s" if k == "copy" else f"{v / 1e6:.0f} TFLOP/s" for k, v in result["limits"].items()}
     print("limits:", ", ".join(f"{k} {v}" for k, v in rates.items()))
     for name, value in result.get("small_calls_us", {}).items():
         print(f"{name:24} {value:8.2f} us of host time")
     names = f"{'device us':>10} {'host us':>8} {'torch us':>10} {'ratio':>6} {'bar':>5} {'limit':>6}"
     print(f"{'work':34} {'dtype':9} {'error':>8} {names}")
-    group = ""
-    for row in result["rows"]:
+    group, order = "", [(case.group, case.name) for case in cases()]
+    for row in sorted(result["rows"], key=lambda row: order.index((row["group"], row["name"]))):
         if row["group"] != group:
             group = row["group"]
             print(f"-- {group}")

@@ -3,8 +3,8 @@
 A GPT of 124 million parameters, a ResNet of 50 layers, channels last, and a small network, each eager and as a CUDA graph,
 beside PyTorch's where it is installed. The limit is what the hardware needs at least: the step's products at the rate of a
 large product of bfloat16, or its parameters at the speed of a copy, both measured first. The table comes last; the figures
-go to gpu-steps.json after each step. --compiled times PyTorch's steps through `torch.compile`, too. With --interpret the script
-tries itself on the smallest sizes, in Triton's interpreter.
+go to gpu-steps.json as they come, and --resume goes on where a process ended (progress.py). --compiled times PyTorch's steps
+through `torch.compile`, too. With --interpret the script tries itself on the smallest sizes, in Triton's interpreter.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ import json
 import os
 import time
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from statistics import median
 from typing import Any, NamedTuple
@@ -24,12 +25,15 @@ parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
 parser.add_argument("--interpret", action="store_true", help="try the script without a GPU")
 parser.add_argument("--compiled", action="store_true", help="time torch.compile, too, which takes minutes")
 parser.add_argument("--unchecked", action="store_true", help="small batches, no look at the losses: for rehearsals")
+parser.add_argument("--resume", action="store_true", help="go on where a process ended, by what its gpu-steps.json says")
 parser.add_argument("--only", default="", help="a part of the names of the steps to be timed")
 parser.add_argument("--out", type=Path, default=Path("."), help="where gpu-steps.json is written")
 OPTIONS = parser.parse_args()
 SMALL = OPTIONS.interpret
 if SMALL:
     os.environ["TRITON_INTERPRET"] = "1"  # before anything imports Triton
+
+from progress import Progress  # noqa: E402
 
 import tenfold  # noqa: E402
 from tenfold import cuda  # noqa: E402
@@ -42,6 +46,7 @@ elif not cuda.is_available():
     print(f"not measured: device 'cuda' is not available: {cuda.unavailable_reason()} (--interpret tries the script without one)")
     raise SystemExit(0)  # the other benchmarks go on
 
+PIECE_S = 240.0  # of one library's step: compiling all of a model's kernels is part of it
 TURNS, STEPS, WARM = (1, 1, 1) if SMALL or OPTIONS.unchecked else (5, 10, 5)
 LAYERS, WIDTH, HEADS, TOKENS, TEXTS, LENGTH = (1, 16, 2, 50, 2, 8) if SMALL else (12, 768, 12, 50304, 16, 1024)
 IMAGES, SIDE, DEPTHS, FIRST = (2, 32, (1, 1, 1, 1), 4) if SMALL else (64, 224, (3, 4, 6, 3), 64)
@@ -207,63 +212,84 @@ def hardware() -> tuple[float, float]:
 def peer() -> Any:
     """PyTorch, where it is installed and sees the GPU."""
     if not SMALL:
-        with contextlib.suppress(ImportError):
+        with contextlib.suppress(ImportError, OSError):
             torch = importlib.import_module("torch")
             return torch if torch.cuda.is_available() else None
     return None
 
 
-def timed(name: str, lib: Any) -> dict[str, float]:
-    """Times of a step of one library, eager and graphed, in milliseconds."""
+def timed(name: str, lib: Any, found: dict[str, float], keep: Callable[[], None]) -> None:
+    """Times of a step of one library, eager and graphed, in milliseconds, each kept as it is known."""
     step = STEPS_OF[name](lib)
-    found = {"eager": milliseconds(lib, step.run), "size_bytes": step.size_bytes, "operations": step.operations}
+    found |= {"size_bytes": step.size_bytes, "operations": step.operations}
+    found["eager"] = milliseconds(lib, step.run)
+    keep()
     loss = float(step.run())
     assert loss == loss or OPTIONS.unchecked, "the loss is not a number"
     if not SMALL and not OPTIONS.unchecked:
         found["graphed"] = milliseconds(lib, graphed(lib, step.run))
+        keep()
     if OPTIONS.compiled and lib is not tenfold:
         found["compiled"] = milliseconds(lib, lib.compile(step.run))
+
+
+def limited(row: dict[str, Any], copied: float, multiplied: float) -> None:
+    """Say in a step's row what the hardware needs for it."""
+    ours = row["ours"]
+    if ours:
+        passes = 7.0 * ours["size_bytes"] / copied  # Adam reads four arrays and writes three
+        row["limit_ms"] = max(ours["operations"] / multiplied, passes)
+
+
+def row_of(rows: list[Any], name: str) -> Any:
+    """The row of a step, a new one where there is none yet."""
+    found = next((row for row in rows if row["step"] == name), None)
+    if found is None:
+        found = {"step": name, "ours": {}, "torch": {}, "limit_ms": None}
+        rows.append(found)
     return found
 
 
-def main() -> int:
-    """Time, print; the exit status is the number of steps that failed."""
-    copied, multiplied = hardware()
-    torch, rows, failures = peer(), [], []
-    result = {"device": cuda.get_device_name(), "driver": driver(), "copy_GBs": copied / 1e6, "bf16_TFLOPs": multiplied / 1e9,
-              "rows": rows, "failures": failures}  # fmt: skip
-    OPTIONS.out.mkdir(parents=True, exist_ok=True)
+def measure(progress: Progress) -> None:
+    """Time the steps that are asked for, ours before PyTorch's: one that fails loses nothing but itself."""
+    torch, result = peer(), progress.found
     for name in STEPS_OF:
         if OPTIONS.only in name:
-            try:
-                ours = timed(name, tenfold)
-                cuda.empty_cache()
-                theirs = timed(name, torch) if torch is not None else {}
-            except Exception as failure:  # noqa: BLE001 - the other steps are to be tried too
-                failures.append(f"{name}: {type(failure).__name__}: {str(failure)[:300]}")
-            else:
-                passes = 7.0 * ours["size_bytes"] / copied  # Adam reads four arrays and writes three
-                limit = max(ours["operations"] / multiplied, passes)
-                rows.append({"step": name, "ours": ours, "torch": theirs, "limit_ms": limit})
-            (OPTIONS.out / "gpu-steps.json").write_text(json.dumps(result, indent=1))
-    print(json.dumps({k: v for k, v in result.items() if k not in ("rows", "failures")}))
+            row = row_of(result["rows"], name)
+            progress.piece(f"{name} tenfold", partial(timed, name, tenfold, row["ours"], progress.keep))
+            limited(row, *result.get("hardware", (float("inf"), float("inf"))))
+            cuda.empty_cache()
+            if torch is not None:
+                progress.piece(f"{name} torch", partial(timed, name, torch, row["torch"], progress.keep))
+
+
+def main() -> int:
+    """Time, print; the exit status is the number of pieces that failed."""
+    progress = Progress(OPTIONS.out / "gpu-steps.json", OPTIONS.resume, PIECE_S)
+    result = progress.found
+    result |= {"device": cuda.get_device_name(), "driver": driver()}
+    progress.piece("hardware", lambda: result.update(hardware=hardware()))
+    measure(progress)
+    status = progress.end()
+    print(json.dumps({k: v for k, v in result.items() if k in ("device", "driver", "hardware")}))
     print(
         f"{'step':8} {'limit ms':>9} {'eager':>9} {'graphed':>9} {'torch':>9} {'graphed':>9} {'eager/torch':>12} {'of limit':>9}"
     )
-    for row in rows:
+    for row in result["rows"]:
         print(line(row))
-    for text in failures:
+    for text in result["failures"]:
         print("FAILED", text)
-    return len(failures)
+    return status
 
 
 def line(row: dict[str, Any]) -> str:
     """A row of the table."""
     ours, theirs, limit = row["ours"], row["torch"], row["limit_ms"]
-    columns = [ours["eager"], ours.get("graphed"), theirs.get("eager"), theirs.get("graphed")]
+    columns = [ours.get("eager"), ours.get("graphed"), theirs.get("eager"), theirs.get("graphed")]
     numbers = " ".join(f"{'' if x is None else f'{x:.3f}':>9}" for x in (limit, *columns))
-    ratio = f"{ours['eager'] / theirs['eager']:.2f}" if theirs else ""
-    return f"{row['step']:8} {numbers} {ratio:>12} {limit / min(x for x in columns[:2] if x is not None):9.0%}"
+    ratio = f"{columns[0] / columns[2]:.2f}" if columns[0] and columns[2] else ""
+    best = min((x for x in columns[:2] if x is not None), default=None)
+    return f"{row['step']:8} {numbers} {ratio:>12} {'' if best is None or limit is None else f'{limit / best:.0%}':>9}"
 
 
 def driver() -> str:

@@ -10,9 +10,12 @@ from pathlib import Path
 from workspace import Package, distribution_name, packages, siblings
 
 # Of the session on a GPU: the tests that come first, those that need none, and how long a part may take.
-GPU_FIRST = ("gpu", "networks", "device", "launch", "names")
+GPU_FIRST = ("gpu", "device", "launch", "names", "networks")
 WITHOUT_GPU = ("aot", "availability", "resources", "stub")
 GPU_PART_S = 600
+# The files of results of parts, and of the programs in benchmarks/, that go on where a process ended.
+RESULTS = {"smoke": "gpu-smoke.json", "benchmark": "gpu.json", "steps": "gpu-steps.json"}
+RESULTS |= {"gpu_smoke": RESULTS["smoke"], "gpu": RESULTS["benchmark"], "gpu_steps": RESULTS["steps"]}
 CUDA_TESTS = Path(__file__).resolve().parent.parent / "packages/backend-cuda/tests"
 
 
@@ -61,18 +64,22 @@ def smoke_names() -> list[str]:
 
 
 def gpu_commands(reports: Path, arguments: Iterable[str]) -> dict[str, list[str]]:
-    """What runs on a GPU, by part: what everything else needs comes first; a part that takes too long is ended."""
+    """What runs on a GPU, by part: what everything else needs comes first; a part that takes too long is ended.
+
+    A test whose kernel comes to no end is ended with its process: no signal reaches one that waits for the device.
+    """
     limit = ["timeout", str(GPU_PART_S)]
     names = {path.stem.removeprefix("test_"): f"packages/backend-cuda/tests/{path.name}" for path in CUDA_TESTS.glob("test_*.py")}
     others = sorted(names.keys() - {*GPU_FIRST, *WITHOUT_GPU})
     tests = {"device": GPU_FIRST, "kernels": others}
+    options = ["--timeout-method=thread", *arguments]
     commands = {
-        part: [*limit, "pytest", f"--junitxml={reports}/gpu-{part}.xml", *[names[name] for name in chosen], *arguments]
+        part: [*limit, "pytest", f"--results={reports}/gpu-{part}.jsonl", *[names[name] for name in chosen], *options]
         for part, chosen in tests.items()
     }
-    for part, script in (("benchmark", "gpu"), ("steps", "gpu_steps")):
+    for part, script in (("smoke", "gpu_smoke"), ("benchmark", "gpu"), ("steps", "gpu_steps")):
         commands[part] = [*limit, "python", f"benchmarks/{script}.py", "--out", str(reports)]
-    commands = {part: commands[part] for part in ("device", "benchmark", "steps", "kernels")}
+    commands = {part: commands[part] for part in ("smoke", "device", "benchmark", "steps", "kernels")}
     return {**commands, "report": ["python", "tools/on_gpu.py", "report", str(reports)]}
 
 

@@ -1,11 +1,15 @@
 """All that needs a GPU, within a given time: python tools/on_gpu.py prepare|run|report FOLDER.
 
-    prepare FOLDER                    on any machine with Triton, CuPy and hatchling: wheels, and machine code for a Hopper
-    run FOLDER --out OUT [--seconds]  on a machine with a GPU, with or without a network: tests, benchmarks, the report
+    prepare FOLDER [--python PY]      on any machine: wheels, and machine code for a Hopper
+    run FOLDER --out OUT [--seconds]  on a machine with a GPU, with or without a network: checks, tests, benchmarks, the report
     report OUT                        the report of what was run, anew
 
-`prepare` compiles by rehearsing the benchmarks over the stub driver, so that a short time on a GPU is spent measuring. `run`
-installs the wheels without an index. `nox -s gpu` runs the same parts where there is a network.
+`prepare` compiles by rehearsing the programs over the stub driver, so that a short time on a GPU is spent measuring. Triton finds
+that machine code only where its version and Python's are the same: PY is a Python of the GPU machine's version, with its Triton
+and with CuPy. `run` unpacks the wheels into a folder of its own: no pip, no right to write among Python's packages. First come
+small calls of everything (benchmarks/gpu_smoke.py); without a GPU nothing else runs. Each part is processes of its own and writes
+what it finds as it goes; benchmarks that lose their GPU or crash go on behind the piece that did it. `nox -s gpu` runs the same
+parts where there is a network.
 """
 
 from __future__ import annotations
@@ -17,68 +21,136 @@ import shutil
 import subprocess
 import sys
 import time
-from collections.abc import Iterable
+import zipfile
 from pathlib import Path
 from typing import Any
-from xml.etree import ElementTree
 
-from chosen import gpu_commands
+from chosen import RESULTS, gpu_commands
+from gpu_report import read, report
 from workspace import packages
 
 ROOT = Path(__file__).resolve().parent.parent
 REHEARSE = ROOT / "packages/backend-cuda/tests/stub/rehearse.py"
+REHEARSED = (["gpu_smoke.py"], ["gpu.py", "--seconds", "1e6"], ["gpu_steps.py"])
 # What pytest needs to share tests out; a machine without a network has none of it.
 TEST_TOOLS = ("pytest-xdist", "pytest-timeout", "execnet")
 TEXTS = (".ttir", ".ttgir", ".llir", ".ptx", ".source")  # which machine code came by: nine tenths of Triton's cache, and unread
 LEAST_S = 20  # of a part that is begun
-BENCHMARK_SHARE = 0.45  # of the time that is left, after which no piece of the benchmark begins
+# Of the time that is left, what a part takes at most: the later ones are to have some, too.
+SHARES = {"smoke": 0.3, "device": 0.35, "benchmark": 0.55, "steps": 0.6}
+ENDLESS = float("inf")
+NO_GPU = 77  # the exit status of gpu_smoke.py where there is none
+ASKED = "import platform, triton; print(triton.__version__, platform.python_version().rpartition('.')[0])"
 
 
-def prepare(folder: Path) -> None:
+def prepare(folder: Path, python: str) -> None:
     """Put the wheels of all packages, and what the benchmarks' kernels compile to, into a folder."""
     wheels = folder / "wheels"
     shutil.rmtree(wheels, ignore_errors=True)
     folders = [str(package.folder) for package in packages().values()]
     subprocess.run([sys.executable, ROOT / "tools/build_wheels.py", wheels, *folders], check=True)
     subprocess.run([sys.executable, "-m", "pip", "download", "--quiet", "--no-deps", "--dest", wheels, *TEST_TOOLS], check=True)
-    environment = {**os.environ, "TRITON_CACHE_DIR": str(folder / "triton")}
-    out = folder / "rehearsal"
-    for script in (["gpu.py", "--unchecked", "--seconds", "1e6"], ["gpu_steps.py", "--unchecked"]):
-        program = [str(folder / "stub"), str(ROOT / "benchmarks" / script[0]), *script[1:], "--out", str(out)]
-        command = [sys.executable, str(REHEARSE), *program]
-        subprocess.run(command, check=True, env=environment)
+    environment = {**os.environ, "TRITON_CACHE_DIR": str(folder / "triton"), "PYTHONPATH": unpacked(wheels, folder / "site")}
+    for script, *options in REHEARSED:
+        out = folder / "rehearsal"
+        program = [str(folder / "stub"), str(ROOT / "benchmarks" / script), *options, "--unchecked", "--out", str(out)]
+        going_on([python, str(REHEARSE), *program], out / RESULTS[Path(script).stem], sys.stdout, environment)
     for path in (folder / "triton").rglob("*"):
         if path.suffix in TEXTS:
             path.write_text("", encoding="utf-8")
+    (folder / "made.json").write_text(json.dumps(_asked(python)))
+
+
+def _asked(python: str) -> str:
+    """The versions that machine code is kept by in Triton's cache: Triton's, whose library there is one of for each Python."""
+    return subprocess.run([python, "-c", ASKED], check=False, capture_output=True, text=True).stdout.strip()
+
+
+def unpacked(wheels: Path, target: Path) -> str:
+    """Unpack wheels into a folder, which Python finds packages and their entry points in; its path."""
+    shutil.rmtree(target, ignore_errors=True)
+    target.mkdir(parents=True)
+    for path in sorted(wheels.glob("*.whl")):
+        with zipfile.ZipFile(path) as wheel:
+            wheel.extractall(target)
+    return str(target)
+
+
+def moved(cache: Path) -> None:
+    """Let Triton's cache know where it lies: it keeps the paths of the files that belong together."""
+    for path in cache.glob("*/__grp__*.json"):
+        names = json.loads(path.read_text())["child_paths"]
+        path.write_text(json.dumps({"child_paths": {name: str(path.parent / name) for name in names}}))
 
 
 def run(folder: Path, out: Path, seconds: float) -> int:
     """Run each part while there is time; the number of parts that failed."""
-    began = time.monotonic()
+    end = time.monotonic() + seconds
     out.mkdir(parents=True, exist_ok=True)
-    environment = {**os.environ, "TRITON_CACHE_DIR": str(out.parent / "triton-cache"), "TRITON_INTERPRET": "0"}
-    if (folder / "triton").exists():
-        shutil.copytree(folder / "triton", out.parent / "triton-cache", dirs_exist_ok=True)
-    wheels = sorted(map(str, (folder / "wheels").glob("*.whl")))
-    if wheels:
-        install = [sys.executable, "-m", "pip", "install", "--quiet", "--no-index", "--no-deps", "--force-reinstall", *wheels]
-        subprocess.run(install, check=True)
+    environment = _environment(folder, out)
     failed = 0
     with (out / "log.txt").open("w") as log:
+        made, here = read(folder / "made.json"), _asked(sys.executable)
+        if made != here:
+            print(f"the machine code is of Triton and Python {made}, here they are {here}: all is compiled anew", flush=True)
         for name, command in gpu_commands(out, ["-q", "-n", str(min(os.cpu_count() or 1, 12))]).items():
-            left = seconds - (time.monotonic() - began)
-            if left < LEAST_S and name != "report":
-                log.write(f"== {name}: left out, the time is used up\n")
-                continue
-            if name == "benchmark":
-                command = [*command, "--seconds", str(int(left * BENCHMARK_SHARE))]
-            log.write(f"== {name}\n")
-            log.flush()
-            found = subprocess.run(_shorter(command, left), stdout=log, stderr=log, env=environment, cwd=ROOT, check=False)
-            log.write(f"== {name}: {found.returncode} after {time.monotonic() - began:.0f} s\n")
-            failed += found.returncode != 0
-    print((out / "report.md").read_text(), flush=True)
+            status = _part(name, command, out, end, log, environment)
+            failed += status != 0
+            if status == NO_GPU:
+                break
+    print(report(out), flush=True)
     return failed
+
+
+def _environment(folder: Path, out: Path) -> dict[str, str]:
+    """What the parts run in: the wheels' packages, and the machine code that was made before."""
+    cache = out.parent / "triton-cache"
+    environment = {**os.environ, "TRITON_CACHE_DIR": str(cache), "TRITON_INTERPRET": "0", "PYTHONUNBUFFERED": "1"}
+    if (folder / "triton").exists():
+        shutil.copytree(folder / "triton", cache, dirs_exist_ok=True)
+        moved(cache)
+    if list((folder / "wheels").glob("*.whl")):
+        paths = [unpacked(folder / "wheels", out.parent / "site"), os.environ.get("PYTHONPATH", "")]
+        environment["PYTHONPATH"] = os.pathsep.join(filter(None, paths))
+    return environment
+
+
+def _part(name: str, command: list[str], out: Path, end: float, log: Any, environment: dict[str, str]) -> int:
+    """Run a part; its exit status, 0 where the time is used up."""
+    began = time.monotonic()
+    left = end - began
+    if left < LEAST_S and name != "report":
+        log.write(f"== {name}: left out, the time is used up\n")
+        return 0
+    log.write(f"== {name}\n")
+    log.flush()
+    share = max(LEAST_S, SHARES.get(name, 1.0) * left)
+    begins = 0.8 * share if name == "benchmark" else None
+    status = going_on(command, out / RESULTS.get(name, "none"), log, environment, began + share, begins)
+    log.write(f"\n== {name}: {status} after {time.monotonic() - began:.0f} s\n")
+    log.flush()
+    report(out)  # as much as there is: nobody may be there at the end
+    return status
+
+
+def going_on(
+    command: list[str], results: Path, log: Any, environment: dict[str, str], end: float = ENDLESS, begins: float | None = None
+) -> int:
+    """Run a program, and again behind the piece that ended it, while its results come to more; the last exit status.
+
+    `begins`: the seconds in which it begins pieces.
+    """
+    began, tried, resume = time.monotonic(), -1, False
+    while True:
+        more = ["--resume"] * resume
+        if begins is not None:
+            more += ["--seconds", str(max(1, int(begins - (time.monotonic() - began))))]
+        limited = _shorter([*command, *more], end - time.monotonic())
+        status = subprocess.run(limited, stdout=log, stderr=log, env=environment, cwd=ROOT, check=False).returncode
+        found = read(results)
+        if found is None or found["done"] or len(found["tried"]) <= tried or end - time.monotonic() < LEAST_S:
+            return status
+        tried, resume = len(found["tried"]), True
 
 
 def _shorter(command: list[str], left: float) -> list[str]:
@@ -88,90 +160,17 @@ def _shorter(command: list[str], left: float) -> list[str]:
     return [new for word in limited for new in words.get(word, [word])]
 
 
-def report(out: Path) -> str:
-    """What was run: the machine, the tests of each part, the benchmark's table; written to report.md."""
-    lines = ["# On a GPU", ""]
-    benchmark, steps = _json(out / "gpu.json"), _json(out / "gpu-steps.json")
-    if benchmark:
-        lines += [", ".join(f"{name} {value}" for name, value in benchmark["versions"].items()), ""]
-    lines += ["| tests | passed | failed | skipped | seconds |", "|---|---|---|---|---|"]
-    failures: list[str] = []
-    for path in sorted(out.glob("gpu-*.xml")):
-        row, found = _tested(path)
-        lines.append(row)
-        failures += found
-    lines += ["", *[f"- {text}" for text in failures[:60]]]
-    lines += _measured(benchmark) if benchmark else []
-    lines += _steps(steps) if steps else []
-    text = "\n".join(lines) + "\n"
-    (out / "report.md").write_text(text, encoding="utf-8")
-    return text
-
-
-def _json(path: Path) -> Any:
-    return json.loads(path.read_text()) if path.exists() else None
-
-
-def _tested(path: Path) -> tuple[str, list[str]]:
-    """(the table's row of a part, its failures in a line each)."""
-    suite = next(ElementTree.parse(path).iter("testsuite"))
-    total, skipped = int(suite.get("tests", 0)), int(suite.get("skipped", 0))
-    bad = [case for case in suite.iter("testcase") if case.find("failure") is not None or case.find("error") is not None]
-    row = f"| {path.stem[4:]} | {total - skipped - len(bad)} | {len(bad)} | {skipped} | {float(suite.get('time', 0)):.0f} |"
-    return row, [f"`{case.get('classname')}::{case.get('name')}`: {_reason(case)}" for case in bad]
-
-
-def _reason(case: Any) -> str:
-    found = case.find("failure") if case.find("failure") is not None else case.find("error")
-    return str(found.get("message", "")).strip().splitlines()[0][:200] if found.get("message") else ""
-
-
-def _table(names: Iterable[str], rows: Iterable[Iterable[str]]) -> list[str]:
-    names = list(names)
-    return [f"| {' | '.join(names)} |", "|---" * len(names) + "|", *[f"| {' | '.join(row)} |" for row in rows], ""]
-
-
-def _measured(found: dict[str, Any]) -> list[str]:
-    rates = {k: f"{v / 1e6:.2f} TB/s" if k == "copy" else f"{v / 1e6:.0f} TFLOP/s" for k, v in found["limits"].items()}
-    lines = ["", "## Kernels", "", "Reached: " + ", ".join(f"{k} {v}" for k, v in rates.items()) + ".", ""]
-    rows = []
-    for row in found["rows"]:
-        kept = {None: "", True: "kept", False: "**missed**"}[row["kept"]]
-        bar = "" if row["bar"] is None else f"{row['bar']:.2f}"
-        share = f"{row['share']:.0%}" if row["bytes"] or row["operations"] else ""
-        rows.append([row["name"], row["dtype"], *[_number(row[k]) for k in ("device_us", "torch_us", "host_us")],
-                     _number(row["ratio"], 2), bar, share, kept])  # fmt: skip
-    names = ("work", "dtype", "us", "PyTorch us", "host us", "ratio", "bar", "of the limit", "")
-    lines += _table(names, rows)
-    host = found.get("small_calls_us", {})
-    lines += _table(("call on 16 numbers", "host us"), [[name, _number(value, 2)] for name, value in host.items()])
-    return lines + [f"- failed: {text}" for text in found["failures"]] + [f"- left out: {text}" for text in found["left_out"]]
-
-
-def _steps(found: dict[str, Any]) -> list[str]:
-    rows = []
-    for row in found["rows"]:
-        ours, theirs = row["ours"], row["torch"]
-        rows.append([row["step"], _number(row["limit_ms"], 3), *[_number(side.get(kind), 3) for side in (ours, theirs)
-                     for kind in ("eager", "graphed")], _number(theirs.get("compiled"), 3)])  # fmt: skip
-    names = ("step", "limit ms", "eager", "graphed", "PyTorch eager", "PyTorch graphed", "torch.compile")
-    return ["## Steps", "", *_table(names, rows), *[f"- failed: {text}" for text in found["failures"]]]
-
-
-def _number(value: float | None, digits: int = 1) -> str:
-    return "" if value is None else f"{value:.{digits}f}"
-
-
 def main() -> int:
     """What the command line asks for."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("what", choices=("prepare", "run", "report"))
     parser.add_argument("folder", type=Path, help="what was prepared; of report: where the results are")
+    parser.add_argument("--python", default=sys.executable, help="of prepare: the Python whose Triton compiles")
     parser.add_argument("--out", type=Path, default=ROOT / "benchmarks" / "reports", help="where the results go")
     parser.add_argument("--seconds", type=float, default=3000, help="no part runs longer than this after the start")
     options = parser.parse_args()
     if options.what == "prepare":
-        prepare(options.folder.resolve())
+        prepare(options.folder.resolve(), options.python)
         return 0
     if options.what == "run":
         return run(options.folder.resolve(), options.out.resolve(), options.seconds)

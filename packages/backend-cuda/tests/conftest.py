@@ -12,6 +12,8 @@ import pytest
 from tenfold.cuda import availability, precision, runtime
 
 sys.path.insert(0, str(Path(__file__).parent))  # modules that several tests use stand beside them
+import gpu_results
+
 collect_ignore = [str(p) for p in Path(__file__).parent.glob("stub/*.py")]  # programs of their own, which test_stub runs
 precision.CONVOLUTIONS = False  # as exact as the CPU's, which they are compared with
 COMPILING = ("test_stub", "test_aot", "test_resources")
@@ -22,6 +24,7 @@ if not HAS_GPU and importlib.util.find_spec("triton") is None:  # it has wheels 
 
 def pytest_addoption(parser):
     parser.addoption("--check-memory", action="store_true", help="look at every load and store of a kernel (checked_memory.py)")
+    parser.addoption("--results", help="on a GPU: a file that gets a line for each test as it ends (gpu_results.py)")
     parser.addoption(
         "--compiled", nargs="?", type=int, const=90, default=0, help="run the kernels' compiled code on the CPU (ptx/emulated.py)"
     )
@@ -29,6 +32,8 @@ def pytest_addoption(parser):
 
 def pytest_configure(config):
     """Before test modules are imported: Triton decides when a kernel is decorated whether it is interpreted."""
+    if HAS_GPU:
+        gpu_results.register(config)
     if config.getoption("--compiled", 0):
         from ptx import emulated  # which imports Triton
 
@@ -48,7 +53,10 @@ def pytest_configure(config):
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_call(item):
     try:
-        return (yield)
+        found = yield
+        said = gpu_results.fault() if HAS_GPU else ""
+        assert not said, f"the device failed: {said}"
+        return found
     finally:
         module = sys.modules.get("checked_memory") if item.config.getoption("--check-memory", False) else None
         found = module.FINDINGS.take() if module else []

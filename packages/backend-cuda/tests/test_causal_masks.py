@@ -38,6 +38,21 @@ def test_a_mask_with_other_memory_is_looked_at_again():
     assert not sublayers.is_causal_mask(mask, None)
 
 
+def test_a_mask_is_looked_at_once_its_data_was_asked_for(monkeypatch):
+    seen, mask = looked(monkeypatch), nn.Transformer.generate_square_subsequent_mask(4, device="cuda")
+    assert sublayers.is_causal_mask(mask, None)
+    data = mask.data
+    assert sublayers.is_causal_mask(mask, None)
+    version = mask._version
+    data[0, 0] = 1.0
+    assert mask._version == version
+    assert not sublayers.is_causal_mask(mask, None)
+    other = nn.Transformer.generate_square_subsequent_mask(4, device="cuda")
+    other[:2].data.fill_(0.0)
+    assert not sublayers.is_causal_mask(other, None)
+    assert seen == [4, 4, 4]
+
+
 def test_masks_of_the_cpu_are_always_looked_at(monkeypatch):
     seen, mask = looked(monkeypatch), nn.Transformer.generate_square_subsequent_mask(4)
     assert sublayers.is_causal_mask(mask, None)

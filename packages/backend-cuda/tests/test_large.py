@@ -46,6 +46,12 @@ def test_a_launch_larger_than_a_gpu_takes_is_refused(grid):
         start(Handwritten("check_indices", (("BLOCK", 1),)), grid, (), 0)
 
 
+@pytest.mark.parametrize("grid", [(0,), (3, 0), (2, 1, 0)], ids=str)
+def test_a_launch_of_no_programs_is_refused_as_a_driver_does(grid):
+    with pytest.raises(RuntimeError, match=r"check_indices: a launch of .* programs, of which there are none"):
+        start(Handwritten("check_indices", (("BLOCK", 1),)), grid, (), 0)
+
+
 @pytest.mark.parametrize("shape", [(2, 3, 65536 * 256 + 7), (1, 2**31 + 6), (2, 2**31 - 6)], ids=str)
 def test_triangles_of_wide_rows(shape):
     x, (rows, columns) = at_the_ends(shape, np.uint8), shape[-2:]

@@ -85,3 +85,11 @@ def test_hot_kernels_read_wide_words_and_use_matrix_units():
         assert spilled <= few, (label, spilled)
     assert found["attend bf16 64"][5] == ["HGMMA.64x64x16"], "the products are wgmma's"
     assert found["attend bf16 64"][3] >= 16, "two programs are resident"
+
+
+def test_a_gpu_without_figures_has_those_of_the_one_before():
+    from tenfold.cuda import machine_code
+
+    found = machine_code.Facts(64, 0, 40 << 10, 128, {}, {}, 0, {}, 0, 0, 0)
+    assert {c: found.resident(c) for c in (90, 103, 121)} == {90: 20, 103: 20, 121: 8}
+    assert machine_code.line("add", found, (1000,), 103) == machine_code.line("add", found, (1000,), 100)

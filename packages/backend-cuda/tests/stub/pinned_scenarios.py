@@ -103,3 +103,50 @@ def case_copies_of_pinned_memory_are_recorded_into_graphs():
     assert found[-1].is_pinned()
     held = [kept for kept in graph._capture.held if isinstance(kept, np.ndarray)]
     assert [kept.ctypes.data for kept in held] == [t.data_ptr() for t in (x, x, x[3:], x, found[-1])]
+
+
+def case_the_gpu_writes_into_pinned_memory_that_is_there():
+    given = tenfold.arange(256.0).reshape(64, 4)
+    y, w = given.to(DEVICE), array(4, 64, dtype=tenfold.bfloat16)
+    x, whole = tenfold.ones(64, 4).pin_memory(), tenfold.ones(64, 8).pin_memory()
+    cuda.set_sync_debug_mode("error")
+    try:
+        for into, other in ((x, y), (x.T, w), (x[3:], y[3:]), (x[:0], y[:0])):
+            place, before = into.data_ptr(), x._version
+            work = stub.work(lambda into=into, other=other: into.copy_(other, non_blocking=True))
+            counted(work, to_host=other.numel() > 0, sync=0)
+            assert into.data_ptr() == place
+            assert x._version == before + 1
+        for into in (tenfold.ones(64, 4), whole[:, ::2]):  # not pinned; with gaps
+            with pytest.raises(RuntimeError, match="synchronizing"):
+                into.copy_(y, non_blocking=True)
+        for other, options in ((y, {}), (y[:1], {"non_blocking": True})):
+            with pytest.raises(RuntimeError, match="synchronizing"):
+                x.copy_(other, **options)
+    finally:
+        cuda.set_sync_debug_mode(0)
+    cuda.synchronize()
+    assert x[3:].equal(given[3:])
+    p = tenfold.ones(64, 4, device=DEVICE, requires_grad=True)
+    into = tenfold.zeros(64, 4).pin_memory()
+    into.copy_(p, non_blocking=True).sum().backward()
+    assert p.grad.shape == (64, 4)
+
+
+def case_graphs_write_into_pinned_memory_that_is_there():
+    x, y, graph = tenfold.ones(64, 4).pin_memory(), array(64, 4), cuda.CUDAGraph()
+    with cuda.graph(graph):
+        counted(stub.work(lambda: x.copy_(y * 2, non_blocking=True)), to_host=1, sync=0)
+        with pytest.raises(RuntimeError, match="cannot be read"):
+            x.copy_(y)
+    assert any(kept is x._array for kept in graph._capture.held)
+
+
+def case_what_is_too_large_to_be_pinned_is_waited_for():
+    x, before = tenfold.ones(1024), staging.LARGEST
+    staging.LARGEST = 2048
+    try:
+        assert [turn.what for turn in stub.turns(lambda: x.to(DEVICE))] == ["copy", "synchronize"]
+    finally:
+        staging.LARGEST = before
+    assert [turn.what for turn in stub.turns(lambda: x.to(DEVICE))] == ["copy", "record"]

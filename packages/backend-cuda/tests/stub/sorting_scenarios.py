@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-import cupy
 import stub
 from scenarios import array, quiet
 
 import tenfold
+from tenfold import cuda
+from tenfold.cuda import playing
 from tenfold.cuda.kernels import sorting
 
 
@@ -42,12 +43,14 @@ def case_long_rows_are_selected_and_merged_without_waiting():
 
 def case_distinct_values_wait_for_their_number_alone():
     x, table = array(30), array(30, 2)
-    cupy.get_default_memory_pool().free_all_blocks()  # new memory is zeros, and so is the number that no kernel has counted
-    for call in (
-        lambda: x.unique(return_inverse=True, return_counts=True), x.unique_consecutive, lambda: table.unique(dim=0),
-        lambda: table.unique_consecutive(dim=1),
-    ):  # fmt: skip
-        assert waits(stub.settled(call)) == {"sync": 1, "to_host": 1}
+    playing.forget()  # and the small results that played calls keep
+    cuda.empty_cache()
+    with cuda.use_mem_pool(cuda.MemPool()):  # new memory is zeros, and so is the number that no kernel has counted
+        for call in (
+            lambda: x.unique(return_inverse=True, return_counts=True), x.unique_consecutive, lambda: table.unique(dim=0),
+            lambda: table.unique_consecutive(dim=1),
+        ):  # fmt: skip
+            assert waits(stub.settled(call)) == {"sync": 1, "to_host": 1}
 
 
 def case_what_is_made_of_sorting_does_not_wait():

@@ -187,6 +187,7 @@ def case_memory_pinned_where_it_lies():
 
 def case_a_backward_pass_meets_the_streams_of_its_forward_pass():
     x, side = tenfold.ones(8, device=DEVICE, requires_grad=True), cuda.Stream()
+    (x * x).sum().backward()  # which waits for the streams that other scenarios have left
     waits, wait = [], cuda.Stream.wait_stream
     cuda.Stream.wait_stream = lambda self, other: (waits.append((self.cuda_stream, other.cuda_stream)), wait(self, other))[1]
     default = cuda.default_stream().cuda_stream

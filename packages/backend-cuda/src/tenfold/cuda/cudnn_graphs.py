@@ -11,7 +11,7 @@ import threading
 from collections.abc import Callable
 from typing import Any
 
-from tenfold.cuda import capturing, runtime
+from tenfold.cuda import capturing, playing, runtime
 from tenfold.cuda.products import capability
 from tenfold.cuda.recordings import spoil
 
@@ -45,6 +45,7 @@ def replace(found: Any) -> None:
     _state.clear()
     _graphs.clear()
     _handles.clear()
+    playing.forget()
     if found is not None:
         _state["library"] = found
 

@@ -19,8 +19,19 @@ def too_large(grid: Sequence[int]) -> bool:
     return any(n > most for n, most in zip(grid, MOST))
 
 
+def empty(grid: Sequence[int]) -> bool:
+    """Whether there is no program at all, which a driver refuses, too: an array without elements is not to be launched for.
+
+    >>> empty((3, 0)), empty((1,))
+    (True, False)
+    """
+    return not all(grid)
+
+
 def refusal(name: str, grid: Sequence[int]) -> RuntimeError:
     """The error of such a launch."""
+    if empty(grid):
+        return RuntimeError(f"{name}: a launch of {' x '.join(map(str, grid))} programs, of which there are none; report this")
     return RuntimeError(
         f"{name}: a launch of {' x '.join(map(str, grid))} programs is larger than a GPU takes, which is "
         f"{' x '.join(map(str, MOST))}; divide the work among several calls, and report this size to Tenfold"

@@ -111,7 +111,7 @@ class InterpretedRuntime:
     def launch_grid(
         self, kernel: Any, signature: tuple[str, ...], arguments: Sequence[Any], grid: tuple[int, ...], index: int
     ) -> None:
-        if grids.too_large(grid):
+        if grids.too_large(grid) or grids.empty(grid):
             raise grids.refusal(kernel.name, grid)
         values = {name: _argument(kind, x) for name, kind, x in zip(kernel.arguments(), signature, arguments)}
         with _whole_launch():
@@ -129,6 +129,8 @@ class InterpretedRuntime:
         self.launch_grid(kernel, described(kernel, arguments), arguments, grid, index)
 
     def launch(self, kernel: Any, signature: tuple[str, ...], arguments: Sequence[Any], count: int, index: int) -> None:
+        if not count:
+            raise grids.refusal(kernel.name, (0,))
         values = [_argument(kind, value) for kind, value in zip(signature, arguments)]
         function = interpreted(kernel)
         block = min(BLOCK, 1 << max(count - 1, 0).bit_length())

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from tenfold.cuda.compilation import compile_for
-from tenfold.cuda.grids import refusal, too_large
+from tenfold.cuda.grids import empty, refusal, too_large
 from tenfold.cuda.kernels.argument_types import Word, described
 from tenfold.cuda.kernels.generation import BLOCK
 from tenfold.cuda.recordings import RECORDINGS, Go, Origin, Step, started
@@ -62,7 +62,7 @@ class Loaded:
         try:
             self.start(self.pointer, x, y, z, self.threads, 1, 1, self.shared, self.stream().ptr, table, 0)
         except Exception:
-            if too_large(grid):  # looked at after the driver has refused, so that other launches need not wait for it
+            if too_large(grid) or empty(grid):  # looked at after the driver has refused: other launches need not wait for it
                 raise refusal(self.name, grid) from None
             raise
 

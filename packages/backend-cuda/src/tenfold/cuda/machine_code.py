@@ -38,6 +38,15 @@ MATRIX = re.compile(r"(HGMMA|QGMMA|IGMMA|HMMA|IMMA|DMMA)\.([0-9x]+)")
 REGISTER = re.compile(r"\bR(\d+)((?:\.64|\.reuse)*)")
 
 
+def nearest(capability: int) -> int:
+    """The compute capability whose figures stand above: a GPU's own, or the one before it of which there are some.
+
+    >>> nearest(90), nearest(103), nearest(75)
+    (90, 100, 80)
+    """
+    return max((known for known in WARPS if known <= capability), default=min(WARPS))
+
+
 class Facts(NamedTuple):
     """What is read from a kernel's machine code."""
 
@@ -55,7 +64,7 @@ class Facts(NamedTuple):
 
     def resident(self, capability: int = 90) -> int:
         """Groups of 32 threads that a multiprocessor holds at a time."""
-        warps = self.threads // 32
+        warps, capability = self.threads // 32, nearest(capability)
         of_registers = REGISTERS // (-(-self.registers * 32 // 256) * 256) // warps
         of_shared = SHARED[capability] // (self.shared + RESERVED)
         return warps * min(of_registers, of_shared, WARPS[capability] // warps, PROGRAMS[capability])
@@ -190,7 +199,7 @@ HEADING = (
 def line(label: str, found: Facts, grid: tuple[int, ...] = (), capability: int = 90) -> str:
     """A row of the table: `warps` are resident on a multiprocessor, which has KB/SM on their way."""
     resident = found.resident(capability)
-    waves = prod(grid) * found.threads / (32 * max(resident, 1) * MULTIPROCESSORS[capability]) if grid else 0.0
+    waves = prod(grid) * found.threads / (32 * max(resident, 1) * MULTIPROCESSORS[nearest(capability)]) if grid else 0.0
     widths = "; ".join(" ".join(f"{w}Bx{n}" for w, n in sorted(d.items(), reverse=True)) for d in (found.loads, found.stores))
     matrix = " ".join(f"{name}x{n}" for name, n in sorted(found.matrix.items()))
     return (
@@ -205,7 +214,7 @@ def table(launches: Sequence[Launched], size_bytes: float, capability: int = 90)
     for one in dict.fromkeys(launches):
         yield line(one.kernel.name, one.facts(capability), one.grid, capability)
     if size_bytes:
-        yield f"{'':44} {size_bytes / BYTES_PER_US[capability]:.0f} us for {size_bytes / 1e6:.0f} MB"
+        yield f"{'':44} {size_bytes / BYTES_PER_US[nearest(capability)]:.0f} us for {size_bytes / 1e6:.0f} MB"
 
 
 def main() -> None:

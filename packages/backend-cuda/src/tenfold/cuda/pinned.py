@@ -67,10 +67,24 @@ def to_host(now: Any, array: Any) -> Any:
     with now.module.cuda.Device(now.index_of(array)):
         source = now.module.ascontiguousarray(array.transpose(order))
         found = empty(now.module, source)
-        if array.size:
-            _copy(now.module, address(found), source.data.ptr, source.nbytes, "DeviceToHost")
-            _keep(now.module, found)
+        written(now, found, source)
     return found.transpose(np.argsort(order).tolist())
+
+
+def written(now: Any, target: Any, source: Any) -> bool:
+    """Have the GPU write an array of its own into one in pinned memory when it comes to it; False: of such memory with gaps.
+
+    `source` has the sizes and the dtype of `target`.
+    """
+    order = order_in_memory(target) or tuple(range(target.ndim))
+    if not target.transpose(order).flags.c_contiguous:
+        return False
+    with now.module.cuda.Device(now.index_of(source)):
+        source = now.module.ascontiguousarray(source.transpose(order))
+        if source.size:
+            _copy(now.module, address(target), source.data.ptr, source.nbytes, "DeviceToHost")
+            _keep(now.module, target)
+    return True
 
 
 def _copy(cupy: Any, to: int, start: int, size_bytes: int, kind: str) -> None:

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-LARGEST = 1 << 26  # bytes; beyond, the driver copies from where the array lies: so much memory is not pinned for later
+LARGEST = 1 << 26  # bytes; so much memory is not pinned for later: beyond, the driver copies from where the array lies
 _under_way: deque[tuple[Any, Any]] = deque()  # (a mark behind a copy, the host memory that it reads), the oldest first
 _lock = threading.Lock()
 
@@ -20,6 +20,7 @@ def send(cupy: Any, result: Any, array: Any) -> None:
     """Copy a row-major NumPy array into an array on the current GPU, in the order of its current stream."""
     if array.nbytes > LARGEST:
         result.set(array)
+        cupy.cuda.get_current_stream().synchronize()  # CUDA may read memory that is not pinned later, too
         return
     memory = cupy.cuda.alloc_pinned_memory(array.nbytes)
     np.frombuffer(memory, np.uint8, array.nbytes)[:] = array.reshape(-1).view(np.uint8)

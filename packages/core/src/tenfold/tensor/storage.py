@@ -32,9 +32,13 @@ class UntypedStorage(Memory):
     # guarded: a write must be looked at first: some view is marked or repeats elements, or this is inference mode's.
     # lent: a NumPy array is on this memory, which stays where it is.
     # detached: how often its tensor left the graph in place, which `version` counts and `_version` does not; unset in all others.
-    __slots__ = ("array", "detached", "guarded", "key", "lent", "listing", "marked", "noting", "unlisted", "version", "views")
+    # shown: it has been asked for by `.data`, whose writes `version` does not count; unset in all others.
+    __slots__ = (
+        "array", "detached", "guarded", "key", "lent", "listing", "marked", "noting", "shown", "unlisted", "version", "views",
+    )  # fmt: skip
     inference = False
     detached: int
+    shown: bool
     version: int
 
     def __init__(self, array: Any = 0, key: Any = None, *, device: Any = None) -> None:

@@ -294,8 +294,10 @@ class Tensor(Differentiable):
             self._key.transform.refuse_data("accessing `data`")
         made = self._make_subclass(Tensor if is_plain(type(self)) else type(self), self)
         made._storage = None
-        if self._storage is not None and self._storage.guarded:  # elements at one place are no less so
-            made.untyped_storage().guarded = True
+        if self._storage is not None:
+            self._storage.shown = True
+            if self._storage.guarded:  # elements at one place are no less so
+                made.untyped_storage().guarded = True
         return made  # type: ignore[no-any-return]
 
     @data.deleter

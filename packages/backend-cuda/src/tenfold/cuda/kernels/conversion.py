@@ -14,7 +14,9 @@ from tenfold.cuda.kernels.eight_bits import is_eight
 from tenfold.cuda.kernels.elementwise import run
 from tenfold.cuda.kernels.swift import swiftly
 from tenfold.cuda.recordings import spoil
+from tenfold.dispatch.inplace import bump_version
 from tenfold.dispatch.operators import op
+from tenfold.dispatch.runtime import STATE
 from tenfold.types.dtypes import from_numpy
 from tenfold.types.memory_format import preserve_format
 from tenfold.types.numbers import element
@@ -144,6 +146,22 @@ def copy(input: Any, src: Any, non_blocking: bool, out: Any = None) -> Any:
     if out.size:
         write(out, src)
     return out
+
+
+def _written_later(input: Any, src: Any, non_blocking: bool) -> Any:
+    """`pinned.copy_(tensor on a GPU, non_blocking=True)`: the GPU writes there when it comes to it, a graph each time."""
+    if not non_blocking or runtime.is_replaced() or not (input.is_cpu and getattr(src, "is_cuda", False) and input.is_pinned()):
+        return NotImplemented
+    recorded = STATE.grad_enabled and not (input._node is src._node is None)
+    if recorded or hasattr(input._storage, "detached"):
+        return NotImplemented
+    if src.shape != input.shape or not pinned.written(runtime.current(), input._array, src.detach().to(input.dtype)._array):
+        return NotImplemented
+    bump_version(input)
+    return input
+
+
+op.copy.in_place = _written_later
 
 
 @kernel(op.fill, device="cuda", into=True)

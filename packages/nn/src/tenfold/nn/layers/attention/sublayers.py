@@ -46,6 +46,7 @@ def _additive(mask: Tensor, like: Tensor) -> Tensor:
 
 
 # Causal masks made here on accelerators, by identity: which memory, at which version. To compare a mask waits for the device.
+# A storage says whether `.data` was asked for, whose writes no version counts.
 _made: dict[int, tuple[weakref.ref[Tensor], Any, int]] = {}
 
 
@@ -54,6 +55,7 @@ def causal_mask(size: int, device: Any = None, dtype: Any = None) -> Tensor:
     mask = tenfold.full((size, size), float("-inf"), device=device, dtype=dtype).triu(1)
     if mask.device.type != "cpu" and not mask.is_inference():  # NumPy's writes, and those of inference, are not counted
         key = id(mask)
+        mask.untyped_storage()
         _made[key] = weakref.ref(mask, lambda _: _made.pop(key, None)), mask._array, mask._version
     return mask
 
@@ -66,6 +68,11 @@ def is_causal_mask(mask: Tensor | None, given: bool | None) -> bool:
     if tuple(mask.shape) != (size, size):
         return False
     made = _made.get(id(mask))
-    if made is not None and made[0]() is mask and made[1] is mask._array and made[2] == mask._version:
+    if made is not None and made[0]() is mask and _is_untouched(mask, *made[1:]):
         return True
     return bool((mask == causal_mask(size, mask.device, mask.dtype)).all())
+
+
+def _is_untouched(mask: Tensor, array: Any, version: int) -> bool:
+    """Whether a mask's memory has been written by nobody since it was this array at this version."""
+    return mask._array is array and mask._version == version and not hasattr(mask._storage, "shown")
