@@ -37,6 +37,8 @@ def _rows(t: Any) -> Any:
 
 PROGRAMS: dict[str, Any] = {
     "arithmetic": lambda t: (_rows(t) + 1) * _rows(t) / 2 - 1,
+    "parts": lambda t: (_rows(t)[:, 1:], _rows(t)[:, ::2], _rows(t)[..., :2], _rows(t)[:1, 1:], _rows(t)[:, None], _rows(t)[:, 1]),
+    "columns": lambda t: t.nn.functional.fold(t.nn.functional.unfold(t.ones(1, 2, 4, 4), 2), (4, 4), 2),
     "comparison": lambda t: (_rows(t) > 2, _rows(t) == _rows(t), _rows(t) ** 2, _rows(t).pow(_rows(t))),
     "reductions": lambda t: (_rows(t).sum(), _rows(t).sum(0), _rows(t).mean(1, keepdim=True), _rows(t).max(1), _rows(t).prod()),
     "in place": lambda t: _rows(t).add_(1).mul_(2.0).zero_().fill_(3).clamp_(0, 1),

@@ -60,11 +60,11 @@ def arange(
     >>> tenfold.arange(1, 4)
     tensor([1, 2, 3])
     """
-    if start is None or end is None:
-        start, end = 0, end if start is None else start
+    if end is None:
+        start, end = 0, start
         if end is None:
             raise TypeError("arange: missing end")
-    start, end, step = number_of(start), number_of(end), number_of(step)
+    start, end, step = number_of(0 if start is None else start), number_of(end), number_of(step)
     if step == 0:
         raise RuntimeError("arange: step must be nonzero")
     if not (math.isfinite(start) and math.isfinite(end)):
