@@ -37,6 +37,15 @@ def _rows(t: Any) -> Any:
 
 PROGRAMS: dict[str, Any] = {
     "arithmetic": lambda t: (_rows(t) + 1) * _rows(t) / 2 - 1,
+    "parts": lambda t: (
+        _rows(t)[:, 1:],
+        _rows(t)[:, ::2],
+        _rows(t)[..., :2],
+        _rows(t)[:1, 1:],
+        _rows(t)[:, None],
+        _rows(t)[:, 1],
+    ),
+    "columns": lambda t: t.nn.functional.fold(t.nn.functional.unfold(t.ones(1, 2, 4, 4), 2), (4, 4), 2),
     "comparison": lambda t: (_rows(t) > 2, _rows(t) == _rows(t), _rows(t) ** 2, _rows(t).pow(_rows(t))),
     "reductions": lambda t: (_rows(t).sum(), _rows(t).sum(0), _rows(t).mean(1, keepdim=True), _rows(t).max(1), _rows(t).prod()),
     "in place": lambda t: _rows(t).add_(1).mul_(2.0).zero_().fill_(3).clamp_(0, 1),
@@ -101,6 +110,16 @@ def test_gradients_are_those_without_a_mode() -> None:
         seen_gradients = gradients()
     for a, b in zip(plain, seen_gradients, strict=True):
         tenfold.testing.assert_close(a, b)
+
+
+@pytest.mark.parametrize("program", [lambda t, x: x @ t.arange(3.0), lambda t, x: x[:, 1:] * 2, lambda t, x: x[..., ::2].exp()])
+def test_what_goes_in_parts_has_its_gradient_beneath_a_mode(program: Any) -> None:
+    gradients = []
+    for t, mode in ((tenfold, _python_dispatch.TorchDispatchMode), (torch, torch_dispatch.TorchDispatchMode)):
+        x = _rows(t).requires_grad_()
+        seen(t, mode, lambda t, x=x: program(t, x).square().sum().backward())
+        gradients.append(x.grad.flatten().tolist())
+    assert gradients[0] == pytest.approx(gradients[1])
 
 
 def test_a_mode_may_change_results_and_modes_nest() -> None:

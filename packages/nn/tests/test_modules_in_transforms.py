@@ -30,7 +30,7 @@ def _older_names():
 
 
 def test_older_names_say_what_replaces_them():
-    with pytest.warns(FutureWarning, match=r"tenfold\.func\.functional_call"):
+    with pytest.warns(FutureWarning, match=r"integrated functorch.*tenfold\.func\.functional_call"):
         func.make_functional(nn.Linear(1, 1))
     with pytest.raises(AttributeError, match="make_functionals"):
         getattr(func, "make" + "_functionals")

@@ -215,6 +215,11 @@ def _layer_norm(input: Any, normalized_shape: Any, weight: Any, bias: Any, eps: 
     return importlib.import_module("tenfold.nn.ops.norm.layer").fused_layer_norm(input, len(normalized_shape), weight, bias, eps)
 
 
+def _columns(name: str) -> Any:
+    """`im2col` or `col2im`, whose kernels take sizes as tuples."""
+    return lambda self, *sizes: getattr(tenfold.op, name)(self, *map(tuple, sizes))
+
+
 def _convolution(input: Any, weight: Any, bias: Any, stride: Any, padding: Any, dilation: Any, *rest: Any) -> Any:
     transposed, output_padding, groups = rest
     made = importlib.import_module("tenfold.nn.ops.conv.convolution").convolution
@@ -254,6 +259,8 @@ _OTHERWISE: dict[str, Any] = {
     "convolution": _convolution,
     "_convolution": lambda *given: _convolution(*given[:9]),  # what follows chooses among cuDNN's ways
     "convolution_backward": _convolution_backward,
+    "im2col": _columns("im2col"),
+    "col2im": _columns("col2im"),
     "alias": lambda self: self.view(self.shape),
     "slice": _slice,
     "sym_size": Tensor.size,

@@ -16,7 +16,8 @@ Tensors = tuple[Tensor, ...]
 
 def _deprecated(name: str, instead: str) -> None:
     warnings.warn(
-        f"{name} is deprecated. Please use tenfold.func.{instead} instead: it takes the module and a dictionary of its tensors.",
+        f"We've integrated functorch: {name} is deprecated. Please use tenfold.func.{instead} instead: "
+        "it takes the module and a dictionary of its tensors.",
         FutureWarning,
         stacklevel=3,
     )

@@ -7,6 +7,7 @@ come as those (internal_forms.py). Whether somebody is asked is core's to see, i
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from tenfold.dispatch.beneath import BeneathKey
@@ -42,9 +43,8 @@ def ask_beneath(operator: Operator, values: dict[str, Any], tensors: list[Any]) 
         return RUNTIME["in_pieces"](operator, values) if result is NotImplemented else result
     if not recording:
         return _ask(form, tensors)
-    noted, further = _RECORDED_AS.get(operator.name, (operator.name, None))
-    if further is not None:
-        values = {"input": values["input"], **further}
+    noted, named = _RECORDED_AS.get(operator.name, (operator.name, dict))
+    values = named(values)
     result = _ask(form, tensors)
     given = {id(t) for t in tensors}
     result = tuple(_fresh(r, given) for r in result) if isinstance(result, (tuple, list)) else _fresh(result, given)
@@ -52,8 +52,11 @@ def ask_beneath(operator: Operator, values: dict[str, Any], tensors: list[Any]) 
     return result
 
 
-# Operators without a gradient rule of their own, and the one that the tape notes in their place.
-_RECORDED_AS: dict[str, tuple[str, dict[str, int]]] = {"t": ("transpose", {"dim0": -1, "dim1": -2})}
+# Operators without a gradient rule of their own, the one that the tape notes in their place, and its arguments.
+_RECORDED_AS: dict[str, tuple[str, Callable[[dict[str, Any]], dict[str, Any]]]] = {
+    "t": ("transpose", lambda values: {"input": values["input"], "dim0": -1, "dim1": -2}),
+    "mv": ("matmul", lambda values: {"input": values["input"], "other": values["vec"]}),
+}
 
 
 def _call_inplace(operator: Operator, values: dict[str, Any], tensors: list[Any]) -> Any:

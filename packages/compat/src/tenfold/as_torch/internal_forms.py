@@ -179,12 +179,13 @@ def _layer_norm(values: Values) -> Form:
 
 
 def _part(values: Values) -> Form | None:
-    """One step of indexing: an int, a slice, or None; several are taken one after the other."""
+    """One step of indexing, of any dimension: an int, a slice, or None; several are taken one after the other."""
     index = values["index"]
     items = index if type(index) is tuple else (index,)
-    if len(items) != 1 or items[0] is Ellipsis:
+    steps = [0] if len(items) == 1 else [dim for dim, item in enumerate(items) if item != slice(None)]
+    if len(steps) != 1 or items[steps[0]] is Ellipsis:
         return None
-    return _step(values["input"], items[0], 0)
+    return _step(values["input"], items[steps[0]], steps[0])
 
 
 def _step(x: Tensor, item: Any, dim: int) -> Form:

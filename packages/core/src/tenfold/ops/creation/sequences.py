@@ -51,7 +51,7 @@ def numbers(dtype: Any, device: Any, start: Any, end: int, step: int = 1) -> Any
 
 @composite("creation", method=None, out="filled")
 def arange(
-    start: float, end: float | None = None, step: float = 1, *, dtype: Any = None, device: Any = None,
+    start: float | None = None, end: float | None = None, step: float = 1, *, dtype: Any = None, device: Any = None,
     requires_grad: bool = False, layout: Any = None, pin_memory: bool = False,
 ) -> Tensor:  # fmt: skip
     """Numbers from start (0) up to, not including, end: ints give int64, floats the default dtype.
@@ -62,7 +62,9 @@ def arange(
     """
     if end is None:
         start, end = 0, start
-    start, end, step = number_of(start), number_of(end), number_of(step)
+        if end is None:
+            raise TypeError("arange: missing end")
+    start, end, step = number_of(0 if start is None else start), number_of(end), number_of(step)
     if step == 0:
         raise RuntimeError("arange: step must be nonzero")
     if not (math.isfinite(start) and math.isfinite(end)):
