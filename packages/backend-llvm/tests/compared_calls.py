@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
+
+import pytest
 
 import tenfold
 from tenfold.dispatch.overrides import TorchFunctionMode
@@ -56,6 +59,18 @@ def same_both_ways(call: Any, what: Any) -> None:
     quick = call()
     with session().paths.suspended():
         assert quick == call(), what
+
+
+def same_from_every_source(case: Any, sources: Mapping[str, Any], array: Any) -> None:
+    """The same of a case's call on each tensor that is made of an array, in each mode of recording."""
+    tenfold.exp(tenfold.ones(3))  # brings native code
+    if session().paths is None:
+        pytest.skip("no native call paths here")
+    for source, made in sources.items():
+        for mode in ("enable_grad", "no_grad", "inference_mode"):
+            x = made(tenfold, array)
+            with getattr(tenfold, mode)():
+                same_both_ways(lambda x=x: results(lambda: case(tenfold, x), seen_whole), (source, mode))
 
 
 def watchers() -> tuple[type, type, list[Any]]:

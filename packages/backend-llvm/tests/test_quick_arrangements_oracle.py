@@ -5,11 +5,10 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from compared_calls import results, same_both_ways, seen, seen_whole, watchers
+from compared_calls import results, same_from_every_source, seen, watchers
 
 import tenfold
 from tenfold import func
-from tenfold.llvm.session import session
 
 torch = pytest.importorskip("torch")
 LIBRARIES = (tenfold, torch)
@@ -145,14 +144,7 @@ def test_results_are_pytorchs(source, name):
 
 @pytest.mark.parametrize("name", CASES)
 def test_results_are_those_of_the_ordinary_way(name):
-    tenfold.exp(tenfold.ones(3))  # brings native code
-    if session().paths is None:
-        pytest.skip("no native call paths here")
-    for source in SOURCES:
-        for mode in ("enable_grad", "no_grad", "inference_mode"):
-            x = SOURCES[source](tenfold, ARRAY)
-            with getattr(tenfold, mode)():
-                same_both_ways(lambda x=x: results(lambda: CASES[name](tenfold, x), seen_whole), (source, mode))
+    same_from_every_source(CASES[name], SOURCES, ARRAY)
 
 
 CALLS = {

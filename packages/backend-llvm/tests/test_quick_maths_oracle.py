@@ -7,10 +7,9 @@ import warnings
 
 import numpy as np
 import pytest
-from compared_calls import outcome, results, same_both_ways, seen_whole, watchers
+from compared_calls import outcome, same_from_every_source, watchers
 
 import tenfold
-from tenfold.llvm.session import session
 
 torch = pytest.importorskip("torch")
 LIBRARIES = (tenfold, torch)
@@ -135,14 +134,7 @@ def test_results_are_pytorchs(name):
 
 @pytest.mark.parametrize("name", CASES)
 def test_results_are_those_of_the_ordinary_way(name):
-    tenfold.exp(tenfold.ones(3))  # brings native code
-    if session().paths is None:
-        pytest.skip("no native call paths here")
-    for source in SOURCES:
-        for mode in ("enable_grad", "no_grad", "inference_mode"):
-            x = SOURCES[source](tenfold, ARRAY)
-            with getattr(tenfold, mode)():
-                same_both_ways(lambda x=x: results(lambda: CASES[name](tenfold, x), seen_whole), (source, mode))
+    same_from_every_source(CASES[name], SOURCES, ARRAY)
 
 
 CALLS = {
