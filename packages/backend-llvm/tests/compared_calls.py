@@ -89,3 +89,15 @@ def watchers() -> tuple[type, type, list[Any]]:
             return func(*args, **(kwargs or {}))
 
     return Told, Mode, seen
+
+
+def seen_by_classes_and_modes(call: Any, x: Any, name: str) -> None:
+    """A call that was made before is seen, by its function's name, by a class of its tensor and by a mode."""
+    call(x)
+    told, mode, found = watchers()
+    call(x.as_subclass(told))
+    assert name in [function.__name__ for function in found]
+    found.clear()
+    with mode():
+        call(x)
+    assert name in [function.__name__ for function in found]
