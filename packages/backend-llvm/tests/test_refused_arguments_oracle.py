@@ -77,3 +77,27 @@ def test_a_list_of_dimensions_may_change_after_the_call(name):
         y.backward(lib.arange(3.0))
         found.append(x.grad.tolist())
     assert found[0] == found[1]
+
+
+@pytest.mark.parametrize("given", [("tensor", 2.0), (1, "tensor")])
+def test_where_writes_no_number_however_often_it_was_called(given):
+    def call(lib):
+        values = [lib.ones(2) if v == "tensor" else v for v in given]
+        return lib.where(lib.tensor([True, False]), *values, out=lib.empty(2))
+
+    x, condition = tenfold.ones(2), tenfold.tensor([True, False])
+    for _ in range(600):  # after which a loop is compiled for few elements, too
+        tenfold.where(condition, *[x if v == "tensor" else v for v in given])
+    assert results(lambda: call(tenfold), seen) == results(lambda: call(torch), seen) == "TypeError"
+
+
+def test_a_pad_with_an_int_of_more_than_64_bits_is_refused_after_a_float_that_equals_it():
+    def call(lib, value):
+        return lib.constant_pad_nd(lib.ones(2), (1, 1), value)
+
+    for _ in range(3):
+        assert results(lambda: call(tenfold, 2.0**70), seen) == results(lambda: call(torch, 2.0**70), seen)
+    with pytest.raises((OverflowError, RuntimeError)):
+        call(torch, 1 << 70)
+    with pytest.raises((OverflowError, RuntimeError)):
+        call(tenfold, 1 << 70)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 
 import pytest
-from unusual_arguments import calls
+from unusual_arguments import calls, near
 
 import tenfold
 from tenfold.llvm.session import session
@@ -13,6 +13,8 @@ from tenfold.testing.samples import find, operators
 
 PARTS = 32
 UNSET = {"empty", "empty_like", "empty_strided", "new_empty"}  # whose elements are anything
+# Small matrices go to kernels of their own, which round in another order than LAPACK, where the ordinary way goes.
+ROUNDED = {"linalg_householder_product", "ormqr", "linalg_lu_solve", "lu_solve"}
 
 
 @pytest.mark.parametrize("part", range(PARTS))
@@ -41,6 +43,6 @@ def _differences(operator, form):
             return []
         with session().paths.suspended():
             usual = call.told(form.fn, drawn)
-        if quick != [usual] * 2:
+        if quick != [usual] * 2 and not (form.name in ROUNDED and all(near(one, usual) for one in quick)):
             wrong.append((form.name, call, quick[-1], usual))
     return wrong

@@ -6,6 +6,7 @@ Arguments are kept as recipes, for a call may write into what it is given: `made
 from __future__ import annotations
 
 import copy
+import json
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from typing import Any
@@ -163,6 +164,16 @@ class Call:
         told = [seen_whole(y) if isinstance(y, (tenfold.Tensor, Exception)) else repr(y) for y in found]
         written = [seen_whole(x) for x in (*args, kwargs.get("out")) if isinstance(x, tenfold.Tensor)]
         return told, written, self.context == "enable_grad" and _gradients(found, [*args, *kwargs.values()])
+
+
+def near(told: Any, other: Any) -> bool:
+    """Whether the same was told but for the rounding of elements, which are lists in words."""
+    if type(told) in (list, tuple) and type(other) is type(told) and len(told) == len(other):
+        return all(map(near, told, other))
+    if told == other or type(told) is not str or type(other) is not str or not told.startswith("["):
+        return bool(told == other)
+    x, y = (np.array(json.loads(words.replace("nan", "NaN").replace("inf", "Infinity"))) for words in (told, other))
+    return x.shape == y.shape and np.allclose(x, y, 1e-4, 1e-4, equal_nan=True)
 
 
 def _gradients(results: Any, given: list[Any]) -> Any:

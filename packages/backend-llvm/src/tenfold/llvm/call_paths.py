@@ -125,9 +125,8 @@ class Paths:
         if not roles:
             return
         elementwise = ELEMENTWISE if layout_of(operator) == "arrange" else 0
-        words = self._install(
-            operator, operator, roles, strided, elementwise | (TAKES_OUT if writes and takes_out(operator) else 0)
-        )
+        takes = TAKES_OUT if writes and takes_out(operator) and not _looks_at_out(operator) else 0
+        words = self._install(operator, operator, roles, strided, elementwise | takes)
         words[ANY_KERNEL] = any_kernel
         if writes and operator.inplace_form is not None:
             self._install(operator.inplace_form, operator, roles, strided, elementwise | IN_PLACE)
@@ -194,6 +193,11 @@ class Paths:
         finally:
             for function, path in taken.items():
                 self.lead(function, path)
+
+
+def _looks_at_out(operator: Operator) -> bool:
+    """Whether something is asked about calls with out= before the operator is, and may refuse them."""
+    return operator.overload_body is not None and "out" in inspect.signature(operator.overload_body).parameters
 
 
 def _word(gradient: Any) -> int:

@@ -199,6 +199,8 @@ def _padded(function: Any, input: Any, pad: Any, mode: str, value: Any) -> Any:
         return NotImplemented
     if type(pad) not in (tuple, list):  # a generator, say, would be used up here
         return NotImplemented
+    if type(value) is int and value.bit_length() > 63:  # which equals a float that may have been taken
+        return NotImplemented
     x, widths = input._array, tuple(pad)
     if set(map(type, widths)) != _INTS or max(widths) < 1:
         return NotImplemented

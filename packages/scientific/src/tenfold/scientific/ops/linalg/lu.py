@@ -14,6 +14,7 @@ from tenfold.scientific.ops.linalg.solve import same_batch
 from tenfold.tensor.tensor import Tensor
 from tenfold.types import dtypes
 from tenfold.types.dtypes import type_name
+from tenfold.types.memory_format import contiguous_format
 
 
 @primitive("linalg", method=None, name="lu_packed")
@@ -222,7 +223,7 @@ def linalg_householder_product(A: Tensor, tau: Tensor) -> Tensor:
 
 def _by_columns(x: Tensor) -> Tensor:
     """A new matrix column by column, as LAPACK has it."""
-    return of_a_copy(x.mT.contiguous().mT)
+    return of_a_copy(x.mT.clone(memory_format=contiguous_format).mT)
 
 
 def _reflected(A: Any, tau: Any, C: Any, adjoint: bool = False) -> Any:
