@@ -152,6 +152,8 @@ def _written_later(input: Any, src: Any, non_blocking: bool) -> Any:
     """`pinned.copy_(tensor on a GPU, non_blocking=True)`: the GPU writes there when it comes to it, a graph each time."""
     if not non_blocking or runtime.is_replaced() or not (input.is_cpu and getattr(src, "is_cuda", False) and input.is_pinned()):
         return NotImplemented
+    if src._key.level is not None:
+        return NotImplemented
     recorded = STATE.grad_enabled and not (input._node is src._node is None)
     if recorded or hasattr(input._storage, "detached"):
         return NotImplemented

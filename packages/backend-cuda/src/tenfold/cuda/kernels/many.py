@@ -26,7 +26,6 @@ ORDERS = {float("inf"): 0, 1.0: 1, 2.0: 2}
 BITS = {1: "i8", 2: "i16", 4: "i32", 8: "i64"}
 ADDRESS = 2**48 - 1  # the bits of an address: above them a checker of accesses numbers arrays
 PARTS = 1024  # numbers that a program sums at a time
-APART = 16  # bytes from one of several norms to the next: kernels that take one find it aligned as any other array
 
 
 def _served(tensors: Sequence[Any], floats: bool = True, leaves: bool = False) -> bool:
@@ -149,12 +148,17 @@ def clip(tensors: Sequence[Any], total: Any, most: float) -> bool:
     return _write("clip_many", tensors, (total._array, float(most)))
 
 
-def norm(tensors: Sequence[Any], order: float) -> Any:
-    """The norm of all elements of all tensors, 0-d and of their dtype; None for orders other than 1, 2 and infinity."""
+def norm(tensors: Sequence[Any], order: float, wide: bool = False) -> Any:
+    """The norm of all elements of all tensors, 0-d and of their dtype, or float32 instead of half precision if `wide`.
+
+    None for orders other than 1, 2 and infinity.
+    """
     if order not in ORDERS or not _served(tensors):
         return None
     now, index, dtype = runtime.current(), _index(tensors), tensors[0]._array.dtype
-    parts, total = _norms_of_pieces(now, tensors, ORDERS[order], index), now.empty((), np.dtype(dtype), index)
+    kind = statistics_dtype(dtype) if wide else np.dtype(dtype)
+    parts, _ = _norms_of_pieces(now, [Entry([t._array]) for t in tensors], ORDERS[order], index)
+    total = now.empty((), kind, index)
     kernel = Handwritten("norm_of_parts", (("ORDER", ORDERS[order]), ("BLOCK", PARTS)))
     start(kernel, (1,), (total, parts, parts.size), index)
     return wrap(total, tensors[0]._key)
@@ -164,23 +168,24 @@ def norms(tensors: Sequence[Any], order: float) -> list[Any] | None:
     """The norm of each tensor, 0-d and of its dtype, in two launches for all; None for orders other than 1, 2 and infinity."""
     if order not in ORDERS or not _served(tensors):
         return None
-    now, index, dtype = runtime.current(), _index(tensors), np.dtype(tensors[0]._array.dtype)
-    parts = _norms_of_pieces(now, tensors, ORDERS[order], index)
+    now, index, dtype = runtime.current(), _index(tensors), tensors[0]._array.dtype
+    found = [now.empty((), np.dtype(dtype), index) for _ in tensors]
+    entries = [Entry([t._array], address) for t, address in zip(tensors, now.pointers(found), strict=True)]
+    parts, table = _norms_of_pieces(now, entries, ORDERS[order], index)
     firsts = first_parts(now, tuple([t._array.size for t in tensors]), index)
-    each = APART // dtype.itemsize
-    found = now.empty((len(tensors), each), dtype, index)
-    kernel = Handwritten("norm_of_each", (("ORDER", ORDERS[order]), ("BLOCK", PARTS)))
-    start(kernel, (len(tensors),), (found, parts, firsts, each), index)
-    return [wrap(found[k, 0, ...], t._key) for k, t in enumerate(tensors)]
+    kernel = Handwritten("norm_of_each", (("ORDER", ORDERS[order]), ("KIND", TYPE_OF[dtype]), ("BLOCK", PARTS)))
+    start(kernel, (len(tensors),), (table, parts, firsts), index)
+    return [wrap(one, t._key) for one, t in zip(found, tensors, strict=True)]
 
 
-def _norms_of_pieces(now: Any, tensors: Sequence[Any], order: int, index: int) -> Any:
-    dtype = tensors[0]._array.dtype
-    table, pieces = table_of(now, [Entry([t._array]) for t in tensors], index)
+def _norms_of_pieces(now: Any, entries: Sequence[Entry], order: int, index: int) -> tuple[Any, Any]:
+    """(what the pieces have, the table of them)."""
+    dtype = entries[0].arrays[0].dtype
+    table, pieces = table_of(now, entries, index)
     parts = now.empty((pieces,), statistics_dtype(dtype), index)
     fixed = (("ORDER", order), ("KIND", TYPE_OF[dtype]), ("DOUBLE", int(dtype == F64)), ("BLOCK", PIECE))
     start(Handwritten("norms_of_pieces", fixed, 8), (pieces,), (table, parts), index)
-    return parts
+    return parts, table
 
 
 _ones: dict[tuple[Any, ...], Any] = {}

@@ -47,6 +47,11 @@ def _plain(x: Any, y: Any) -> bool:
     return x._key.level is None and x._key.device.type == "cuda" and not beneath.is_asked([x, y])
 
 
+def _is_multiple(alpha: Any) -> bool:
+    """Whether a kernel takes it: ints of more than 64 bits are refused by the operator."""
+    return type(alpha) is float or (type(alpha) is int and alpha.bit_length() < 64)
+
+
 def _shape(x: Any, y: Any) -> tuple[int, ...] | None:
     try:
         return broadcast([x._array.shape, y._array.shape])
@@ -62,7 +67,7 @@ def _asked(operator: Operator, serve: Callable[..., Any]) -> Callable[..., Any]:
     def overload(**values: Any) -> Any:
         result = NotImplemented if before is None else before(**values)
         x, y, alpha = values[first], values[second], values.get("alpha", 1)
-        if result is not NotImplemented or not _plain(x, y) or type(alpha) not in (int, float):
+        if result is not NotImplemented or not _plain(x, y) or not _is_multiple(alpha):
             return result
         if values.get("rounding_mode") is not None or values.get("out") is not None:
             return NotImplemented

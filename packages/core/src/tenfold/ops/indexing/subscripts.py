@@ -256,8 +256,10 @@ def _write(self: Tensor, given: Any, value: Any) -> None:
         if places is None and part._node is None:
             part.fill_(value)
             return
-        keep = getattr(self._key.backend, "kept_number", None) if self._key.level is None else None
-        value = _assigned(value, self) if keep is None else wrap(keep(element(value, self.dtype), self._array), self._key)
+        key = self._key  # nobody else is to get what is kept
+        seen = key.level is not None or key.override or STATE.beneath or STATE.layers
+        keep = None if seen else getattr(key.backend, "kept_number", None)
+        value = _assigned(value, self) if keep is None else wrap(keep(element(value, self.dtype), self._array), key)
     if places is not None:
         check_writable("__setitem__", part, value._node is not None, may_repeat=True)
         _check_places(part, places)

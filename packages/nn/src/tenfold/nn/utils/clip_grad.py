@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import warnings
 from collections.abc import Iterable
+from functools import reduce
 from typing import Any
 
 import tenfold
@@ -42,6 +43,7 @@ def get_total_norm(
     total = _at_once(parts, p) if len(groups) == 1 else None
     if total is None:
         total = _norm_of_norms([norm for group in groups for norm in _norms(group, p)], p)
+        total = total.to(reduce(tenfold.promote_types, [group[0].dtype for group in groups]))
     if error_if_nonfinite and not math.isfinite(float(total)):
         raise RuntimeError(
             f"The total norm of order {p} for gradients from `parameters` is non-finite ({float(total)}), so it cannot "
@@ -59,14 +61,14 @@ def _alike(tensors: list[Tensor]) -> list[list[Tensor]]:
     return list(groups.values())
 
 
-def _at_once(parts: list[Tensor], p: float) -> Any:
+def _at_once(parts: list[Tensor], p: float, wide: bool = False) -> Any:
     many = _many(parts)
-    return None if many is None else many.norm(parts, p)
+    return None if many is None else many.norm(parts, p, wide)
 
 
 def _norms(parts: list[Tensor], p: float) -> list[Tensor]:
-    """The norm of all, where the device has that at once, or of each."""
-    total = _at_once(parts, p)
+    """The norm of all, where the device has that at once, or of each: that of all may be too large for half precision."""
+    total = _at_once(parts, p, wide=True)
     return [tenfold.norm(part, p) for part in parts] if total is None else [total]
 
 

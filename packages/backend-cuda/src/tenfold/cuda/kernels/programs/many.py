@@ -124,10 +124,13 @@ def whole_norm(part_ptr, count, ORDER: tl.constexpr, BLOCK: tl.constexpr):
     return total
 
 
-def norm_of_each(norms_ptr, part_ptr, first_ptr, each, ORDER: tl.constexpr, BLOCK: tl.constexpr):
-    """The same of the parts of each array; program (array), whose first part and the one after its last `first_ptr` has."""
+def norm_of_each(table_ptr, part_ptr, first_ptr, ORDER: tl.constexpr, KIND: tl.constexpr, BLOCK: tl.constexpr):
+    """The same of the parts of each array; program (array), whose first part and the one after its last `first_ptr` has.
+
+    A row of the table has the address of the array's norm behind those of its pieces.
+    """
     here = tl.program_id(0).to(tl.int64)
-    part_ptr += tl.load(first_ptr + here)
-    count = (tl.load(first_ptr + here + 1) - tl.load(first_ptr + here)).to(tl.int32)
-    total = whole_norm(part_ptr, count, ORDER, BLOCK)
-    tl.store(norms_ptr + here * each, total.to(norms_ptr.dtype.element_ty))
+    first = tl.load(first_ptr + here)
+    count = (tl.load(first_ptr + here + 1) - first).to(tl.int32)
+    total = whole_norm(part_ptr + first, count, ORDER, BLOCK)
+    tl.store(tl.load(table_ptr + first * 7 + 5).to(tl.pointer_type(KIND)), total.to(KIND))
