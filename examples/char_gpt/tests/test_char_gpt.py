@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import signal
 import subprocess
 import sys
@@ -91,19 +92,29 @@ def is_drawn(picture: Path) -> bool:
     return picture.exists() and picture.read_bytes().endswith(b"IEND\xaeB`\x82")
 
 
+def interrupted(options: list[str], picture: Path) -> tuple[int, str]:
+    """A run that is interrupted once a picture is there, right behind the first checkpoint: its status and what it said."""
+    command = [sys.executable, str(FOLDER / "train.py"), *options]
+    process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True, preexec_fn=heed_interrupts)
+    while not is_drawn(picture):  # matplotlib loses what interrupts it
+        assert process.poll() is None
+        time.sleep(0.01)
+    process.send_signal(signal.SIGINT)
+    _, said = process.communicate()
+    return process.returncode, said
+
+
 def test_resumes_to_the_same_numbers_after_an_interrupt(tmp_path: Path) -> None:
     whole, broken = tmp_path / "whole", tmp_path / "broken"
     options = ["--steps", "12", "--batch-size", "4", "--report-every", "3", "--length", "30"]
     unbroken = run("train.py", *options, "--out", str(whole))
     assert unbroken.returncode == 0, unbroken.stderr
-    command = [sys.executable, str(FOLDER / "train.py"), *options, "--out", str(broken)]
-    process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True, preexec_fn=heed_interrupts)
-    while not is_drawn(broken / "loss.png"):  # right behind the first checkpoint; matplotlib loses what interrupts it
-        assert process.poll() is None
-        time.sleep(0.01)
-    process.send_signal(signal.SIGINT)
-    _, said = process.communicate()
-    assert process.returncode == 130, said
+    for _ in range(5):  # Python itself drops an interrupt that reaches the callback of a weak reference, and says so
+        code, said = interrupted([*options, "--out", str(broken)], broken / "loss.png")
+        if "Exception ignored in" not in said:
+            break
+        shutil.rmtree(broken)
+    assert code == 130, said
     assert "go on with --resume" in said
     assert str(broken / "checkpoint.safetensors") in said
     assert "Traceback" not in said

@@ -321,3 +321,17 @@ def test_places_of_what_is_not_0_lie_dimension_by_dimension():
     assert x.nonzero().stride() == x.cpu().nonzero().stride()
     assert [i.stride() for i in tenfold.where(x)] == [i.stride() for i in tenfold.where(x.cpu())]
     assert x.nonzero().cpu().equal(x.cpu().nonzero())
+
+
+def test_a_number_that_is_kept_is_given_to_nobody_else(monkeypatch):
+    class Own(tenfold.Tensor):
+        pass
+
+    backend = type(tenfold.device("cuda").backend)
+    kept, given = backend.kept_number, []
+    monkeypatch.setattr(backend, "kept_number", lambda self, *rest: (given.append(1), kept(self, *rest))[1])
+    x, places = tenfold.zeros(2, device="cuda"), tenfold.tensor([0], device="cuda")
+    x[places] = 5.0
+    assert (x.tolist(), len(given)) == ([5.0, 0.0], 1)
+    x.as_subclass(Own)[places] = 6.0
+    assert (x.tolist(), len(given)) == ([6.0, 0.0], 1)

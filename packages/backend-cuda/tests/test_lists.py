@@ -152,3 +152,19 @@ def test_gradients_of_several_dtypes_are_clipped_together():
     np.testing.assert_allclose(found[1][0].item(), found[0][0].item(), rtol=1e-3)  # of bfloat16 norms, several or one
     for expected, got in zip(found[0][1:], found[1][1:], strict=True):
         np.testing.assert_allclose(got.cpu().float().numpy(), expected.float().numpy(), rtol=1e-2, atol=1e-3)
+
+
+def test_norms_of_several_dtypes_are_not_those_of_half_precision():
+    params = [nn.Parameter(tenfold.zeros(1, dtype=t, device="cuda")) for t in (tenfold.float16, tenfold.float16, tenfold.float32)]
+    for p, g in zip(params, (6e4, 6e4, 1.0), strict=True):
+        p.grad = tenfold.full((1,), g, dtype=p.dtype, device="cuda")
+    total = nn.utils.clip_grad_norm_(params, 1.0)
+    np.testing.assert_allclose(total.item(), 84852.8, rtol=1e-5)
+    np.testing.assert_allclose([p.grad.item() for p in params], [0.7071, 0.7071, 1.1785e-5], rtol=1e-3)
+
+
+def test_norms_of_a_list_have_memory_of_their_own():
+    norms = tenfold._foreach_norm([tenfold.ones(n, device="cuda") for n in (3, 4, 5)])
+    assert [(norm.storage_offset(), norm.untyped_storage().nbytes()) for norm in norms] == [(0, 4)] * 3
+    norms[0].untyped_storage().fill_(0)
+    assert norms[1].item() == 2.0

@@ -47,3 +47,13 @@ def test_gradient_and_vmap() -> None:
 
     for a, b in zip(run(tenfold), run(torch)):
         tenfold.testing.assert_close(tenfold.tensor(a), tenfold.tensor(b))
+
+
+@pytest.mark.parametrize("name", ["var", "std", "sum", "mean", "amax"])
+def test_dimensions_may_be_tensors(name: str) -> None:
+    def results(lib: Any) -> list[Any]:
+        x, one = lib.arange(80.0).reshape(2, 40), lib.tensor(1)
+        return [getattr(x, name)(dim=dim).tolist() for dim in (one, [one])]
+
+    for ours, theirs in zip(results(tenfold), results(torch), strict=True):
+        assert ours == pytest.approx(theirs, rel=1e-6)

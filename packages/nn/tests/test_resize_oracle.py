@@ -141,3 +141,12 @@ def test_a_grid_keeps_nothing_for_its_gradient(size: Any, align_corners: bool) -
     np.testing.assert_allclose(grid, expected_grid, rtol=1e-14, atol=1e-14)
     np.testing.assert_allclose(grad, expected_grad, rtol=1e-13, atol=1e-12)
     assert name == expected_name
+
+
+@pytest.mark.parametrize("groups", [1, 2, 4])
+def test_shuffled_channels_have_memory_of_their_own(groups: int) -> None:
+    x = tenfold.arange(12.0).view(1, 4, 3)
+    y = tenfold.channel_shuffle(x, groups)
+    assert y.tolist() == torch.channel_shuffle(torch.arange(12.0).view(1, 4, 3), groups).tolist()
+    y.fill_(-1)
+    assert x.tolist() == torch.arange(12.0).view(1, 4, 3).tolist()

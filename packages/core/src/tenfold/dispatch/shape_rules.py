@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from operator import index
 from typing import Any
 
 import numpy as np
@@ -62,7 +63,7 @@ def wrap_dims(dims: int | Sequence[int] | None, ndim: int, name: str = "") -> tu
         dims = (dims,)
     if type(next(iter(dims), None)) is bool:  # which PyTorch asks of the first alone
         raise TypeError(f"{name}(): argument 'dims' must be tuple of ints, but found element of type bool at pos 0")
-    wrapped = tuple(wrap_dim(d, ndim, name) for d in dims)
+    wrapped = tuple(wrap_dim(index(d), ndim, name) for d in dims)
     if len(set(wrapped)) != len(wrapped):
         raise RuntimeError(
             f"{name}: dim {next(d for d in wrapped if wrapped.count(d) > 1)} appears multiple times in the list of dims"

@@ -146,7 +146,8 @@ class LBFGS(Optimizer):
             if slope > -tolerance_change:
                 break
             last = n == group["max_iter"]
-            loss, grad, t, used = self._advance(closure, Point(0.0, loss, grad, slope), t, direction, last)
+            most = group["max_eval"] - evaluations
+            loss, grad, t, used = self._advance(closure, Point(0.0, loss, grad, slope), t, direction, last, most)
             state["t"] = t if group["line_search_fn"] else _like(group["lr"], t, grad)
             evaluations += used
             state["func_evals"] += used
@@ -157,9 +158,9 @@ class LBFGS(Optimizer):
         return first_loss
 
     def _advance(
-        self, closure: Closure, start: Point, t: float, direction: Tensor, last: bool
+        self, closure: Closure, start: Point, t: float, direction: Tensor, last: bool, most: int
     ) -> tuple[float, Tensor, float, int]:
-        """Move along `direction`; the new loss and gradient, the step size and the evaluations it took."""
+        """Move along `direction`; the new loss and gradient, the step size and the evaluations it took, `most` in a search."""
         if self.param_groups[0]["line_search_fn"] is None:
             self._move(t, direction)
             if last:  # nobody will ask for the loss there
@@ -167,7 +168,8 @@ class LBFGS(Optimizer):
             loss = _number(_evaluated(closure))
             return loss, self._flat_grad(), t, 1
         origin = [param.clone() for param in self._params]
-        found, used = strong_wolfe(lambda size: self._evaluate(closure, origin, size, direction), t, start, _largest(direction))
+        evaluate, longest = (lambda size: self._evaluate(closure, origin, size, direction)), _largest(direction)
+        found, used = strong_wolfe(evaluate, t, start, longest, max_iterations=most)
         self._move(found.t, direction)
         return found.loss, found.grad, found.t, used
 

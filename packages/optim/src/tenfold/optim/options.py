@@ -70,7 +70,8 @@ def check_options(options: Mapping[str, Any], own: Mapping[str, Check]) -> None:
     for name, check in {**CHECKS, **own}.items():
         if name in options:
             check(options[name])
-    if isinstance(options.get("lr"), Tensor) and options.get("foreach") and options.get("capturable") is False:
+    of_adam = "amsgrad" in options  # others read the number
+    if of_adam and isinstance(options.get("lr"), Tensor) and options.get("foreach") and options.get("capturable") is False:
         raise ValueError("lr as a Tensor is not supported for capturable=False and foreach=True")
     if options.get("fused") and options.get("differentiable"):
         raise RuntimeError("`fused` does not support `differentiable`")

@@ -257,7 +257,7 @@ def _write(self: Tensor, given: Any, value: Any) -> None:
             part.fill_(value)
             return
         key = self._key  # nobody else is to get what is kept
-        seen = key.level is not None or key.override or STATE.beneath or STATE.layers
+        seen = type(self) is not Tensor or key.level is not None or STATE.beneath or STATE.layers
         keep = None if seen else getattr(key.backend, "kept_number", None)
         value = _assigned(value, self) if keep is None else wrap(keep(element(value, self.dtype), self._array), key)
     if places is not None:

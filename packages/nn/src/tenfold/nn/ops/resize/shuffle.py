@@ -65,7 +65,9 @@ def channel_shuffle(input: Tensor, groups: int) -> Tensor:
             f"channel_shuffle: Number of channels must be divisible by groups. Got {C} channels and {groups} groups."
         )
     shuffled = input.reshape(N, groups, C // groups, prod(S)).transpose(1, 2).reshape(input.shape)
-    return shuffled.contiguous(memory_format=suggested_format(input._array))
+    layout = suggested_format(input._array)
+    # Where nothing moves, it is the input's memory until here.
+    return shuffled.clone(memory_format=layout) if groups in (1, C) else shuffled.contiguous(memory_format=layout)
 
 
 @composite("resize", method=None)
