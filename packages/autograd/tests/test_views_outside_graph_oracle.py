@@ -116,9 +116,18 @@ def gradients_of_a_view(lib: Any) -> Any:
     return [None if g is None else g.tolist() for g in lib.autograd.grad((v * 2 + x[:3]).sum(), [x])]
 
 
+def of_inference_mode(lib: Any) -> Any:
+    with lib.inference_mode():
+        x = lib.ones(2, 3, requires_grad=True)
+        views = [x.view(-1), x.split(1)[0], x[0]]
+    with lib.no_grad():
+        views.append(x.view(-1))
+    return [v.requires_grad for v in views]
+
+
 PROGRAMS = [
     computed_from, a_view_of_it, asked_itself, base_asks_no_longer, base_left_the_graph, to_numpy,
-    written_where_nothing_is_recorded, gradients_of_a_view,
+    written_where_nothing_is_recorded, gradients_of_a_view, of_inference_mode,
 ]  # fmt: skip
 
 

@@ -197,7 +197,7 @@ def forbidden(view: Any, origin: str, what: str) -> str:
     if view._node is not None and view._base is not None and not view._node.is_leaf:
         return (
             f"This is a view of a view which was created in {mode} and {what} {where}: the write would not be recorded for its "
-            f"base. Make the first view outside of the block, or clone it"
+            f"base. Make both inside the {block} block, or the first view outside of it, or clone it"
         )
     return (
         f"A view was created in {mode} and {what} {where}. Which of them gradients should see is ambiguous, so this is "

@@ -152,8 +152,9 @@ def mark_view(view: Any, source: Any) -> None:
     if STATE.grad_enabled:
         origin = getattr(source, "_origin", None)
     else:
-        origin = "inference" if STATE.inference and not source._storage.inference else "no_grad"
-        if source._node is not None and view._node is None:
+        own = source._storage.inference  # whose views never are of a graph
+        origin = "inference" if STATE.inference and not own else "no_grad"
+        if source._node is not None and view._node is None and not own:
             view._node = SERVICES.autograd().of_base(view)
     if origin is not None:
         view._origin = origin
