@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from tenfold.cpu.quiet import runner
 from tenfold.cpu.view import LEAD
 from tenfold.dispatch.devices import CPU
 from tenfold.dispatch.operators import op
@@ -21,6 +22,8 @@ from tenfold.tensor.tensor import Tensor, wrap
 from tenfold.types.size import Size
 
 INTS = {int}
+# Calls a function of NumPy's with its arguments, without warnings.
+quietly: Any = runner() or np.errstate(all="ignore")(lambda function, *arguments: function(*arguments))
 _expand: Any = op.expand.fn
 _getitem: Any = op.getitem.fn
 _permute: Any = op.permute.fn

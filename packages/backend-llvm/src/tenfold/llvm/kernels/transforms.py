@@ -10,17 +10,15 @@ from typing import Any
 
 import numpy as np
 
-from tenfold.cpu.quiet import runner
 from tenfold.dispatch.devices import CPU
 from tenfold.llvm.kernels.attaching import quickly
-from tenfold.llvm.quick_views import INTS, free
+from tenfold.llvm.quick_views import INTS, free, quietly
 from tenfold.tensor.tensor import wrap
 
 REAL = frozenset(np.dtype(name) for name in ("f4", "f8"))
 COMPLEX = frozenset(np.dtype(name) for name in ("c8", "c16"))
 ANY = REAL | COMPLEX
 SPECTRA = {np.dtype(given): np.dtype(made) for given, made in (("f4", "c8"), ("f8", "c16"), ("c8", "c8"), ("c16", "c16"))}
-_run: Any = runner() or np.errstate(all="ignore")(lambda function, *arguments: function(*arguments))
 Dims = tuple[int, ...]
 
 
@@ -31,7 +29,7 @@ def _alone(transform: Any, dtypes: frozenset[Any], input: Any, n: Any, dim: Any,
         return NotImplemented
     if n is not None and (type(n) is not int or not array.flags.c_contiguous):  # cut or filled, it lies row by row
         return NotImplemented
-    return wrap(_run(transform, array, n, dim, norm), CPU)
+    return wrap(quietly(transform, array, n, dim, norm), CPU)
 
 
 def _complex(transform: Any, input: Any, n: Any, dim: Any, norm: Any) -> Any:
@@ -42,7 +40,7 @@ def _complex(transform: Any, input: Any, n: Any, dim: Any, norm: Any) -> Any:
     if not free(input) or type(dim) is not int or not array.size or not array.ndim:
         return NotImplemented
     made = np.empty(array.shape, SPECTRA[array.dtype])
-    _run(transform, array, None, dim, norm, made)
+    quietly(transform, array, None, dim, norm, made)
     return wrap(made, CPU)
 
 
@@ -99,7 +97,7 @@ def _each(transform: Any, array: Any, dims: Dims, norm: Any) -> Any:
 
 def _several(transform: Any, input: Any, s: Any, dim: Any, norm: Any) -> Any:
     dims = _dims(input, ANY, s, dim)
-    return NotImplemented if dims is None else wrap(_run(_all, transform, input._array, dims, norm), CPU)
+    return NotImplemented if dims is None else wrap(quietly(_all, transform, input._array, dims, norm), CPU)
 
 
 def _all(transform: Any, array: Any, dims: Dims, norm: Any) -> Any:
@@ -139,13 +137,13 @@ def _whole(array: Any, dims: Dims, norm: Any) -> Any:
 def fft_rfftn(input: Any, s: Any = None, dim: Any = None, norm: Any = None) -> Any:
     """`rfftn`."""
     dims = _dims(input, REAL, s, dim)
-    return NotImplemented if dims is None else wrap(_run(_half, input._array, dims, norm), CPU)
+    return NotImplemented if dims is None else wrap(quietly(_half, input._array, dims, norm), CPU)
 
 
 def fft_irfftn(input: Any, s: Any = None, dim: Any = None, norm: Any = None) -> Any:
     """`irfftn`."""
     dims = _dims(input, COMPLEX, s, dim)
-    return NotImplemented if dims is None else wrap(_run(_whole, input._array, dims, norm), CPU)
+    return NotImplemented if dims is None else wrap(quietly(_whole, input._array, dims, norm), CPU)
 
 
 def fft_rfft2(input: Any, s: Any = None, dim: Any = (-2, -1), norm: Any = None) -> Any:

@@ -11,19 +11,17 @@ from typing import Any
 import numpy as np
 
 from tenfold.cpu.blas import SMALL
-from tenfold.cpu.quiet import runner
 from tenfold.dispatch.devices import CPU
 from tenfold.dispatch.operators import op
 from tenfold.llvm.kernels.attaching import quickly
 from tenfold.llvm.kernels.matmul import only_ours
-from tenfold.llvm.quick_views import free
+from tenfold.llvm.quick_views import free, quietly
 from tenfold.llvm.storage import FLOAT32, FLOAT64
 from tenfold.tensor.tensor import wrap
 
 F32, F64 = FLOAT32.dtype, FLOAT64.dtype
 SERVED = frozenset((F32, F64))
 LARGEST, WHOLE = 3.4e38, 1 << 24  # of numbers that are surely float32's
-_run: Any = runner() or np.errstate(all="ignore")(lambda function, *arguments: function(*arguments))
 _bmm: Any = op.bmm.fn
 
 
@@ -40,7 +38,7 @@ def _factor(number: Any) -> bool:
 def _times(mat: Any, vec: Any) -> Any:
     """The product of a matrix and a vector; None where BLAS has other ways: of large ones, and of one element."""
     few = mat.size + vec.size <= SMALL and mat.size > 1 and vec.size > 1
-    return _run(np.ndarray.dot, mat, vec) if few and mat.ndim == 2 and vec.ndim == 1 else None
+    return quietly(np.ndarray.dot, mat, vec) if few and mat.ndim == 2 and vec.ndim == 1 else None
 
 
 def mv(input: Any, vec: Any) -> Any:
@@ -55,13 +53,13 @@ def _blended(input: Any, product: Any, beta: Any, alpha: Any) -> Any:
         if not _factor(beta) or not _factor(alpha):
             return NotImplemented
         if alpha != 1:
-            _run(np.multiply, product, alpha, product)
+            quietly(np.multiply, product, alpha, product)
         if beta == 0:
             return wrap(product, CPU) if np.broadcast_shapes(input.shape, product.shape) == product.shape else NotImplemented
-        input = input if beta == 1 else _run(np.multiply, input, beta)
+        input = input if beta == 1 else quietly(np.multiply, input, beta)
     elif type(beta) is bool or type(alpha) is bool:
         return NotImplemented
-    return wrap(_run(np.add, product, input, product), CPU)
+    return wrap(quietly(np.add, product, input, product), CPU)
 
 
 def addmv(input: Any, mat: Any, vec: Any, *, beta: Any = 1, alpha: Any = 1) -> Any:
@@ -74,7 +72,7 @@ def addr(input: Any, vec1: Any, vec2: Any, *, beta: Any = 1, alpha: Any = 1) -> 
     """All products of two vectors' elements, added to a tensor."""
     if not _together(input, vec1, vec2) or vec1._array.ndim != 1 or vec2._array.ndim != 1 or input._array.ndim > 2:
         return NotImplemented
-    return _blended(input._array, _run(np.multiply, vec1._array[:, None], vec2._array), beta, alpha)
+    return _blended(input._array, quietly(np.multiply, vec1._array[:, None], vec2._array), beta, alpha)
 
 
 def baddbmm(input: Any, batch1: Any, batch2: Any, *, beta: Any = 1, alpha: Any = 1) -> Any:
@@ -91,7 +89,7 @@ def vdot(input: Any, other: Any) -> Any:
     if not _together(input, other) or a.ndim != 1 or a.shape != b.shape or not 1 < a.size <= SMALL:
         return NotImplemented
     made = np.empty((), a.dtype)
-    _run(np.ndarray.dot, a, b, made)
+    quietly(np.ndarray.dot, a, b, made)
     return wrap(made, CPU)
 
 
