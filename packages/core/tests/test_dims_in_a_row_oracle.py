@@ -53,7 +53,7 @@ def test_gradient_and_vmap() -> None:
 def test_dimensions_may_be_tensors(name: str) -> None:
     def results(lib: Any) -> list[Any]:
         x, one = lib.arange(80.0).reshape(2, 40), lib.tensor(1)
-        return [getattr(x, name)(dim=dim).tolist() for dim in (one, [one])]
+        return [getattr(x, name)(dim=dim).tolist() for dim in (one, [one], (one,), (0, one))]
 
     for ours, theirs in zip(results(tenfold), results(torch), strict=True):
         assert ours == pytest.approx(theirs, rel=1e-6)

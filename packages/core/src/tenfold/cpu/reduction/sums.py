@@ -10,6 +10,7 @@ Source: N. Higham, "The accuracy of floating point summation", SIAM J. Sci. Comp
 from __future__ import annotations
 
 from math import prod
+from operator import index
 from typing import Any
 
 import numpy as np
@@ -39,7 +40,7 @@ def axes(dim: Any, ndim: int) -> Any:
     if not ndim:
         wrap_dims(dim, 0, "reduction")  # refuses what a number does not have, too
         return None
-    return tuple(dim) if len(dim) else None
+    return tuple(map(index, dim)) if len(dim) else None  # of tensors, too
 
 
 @quiet

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 import warnings
 from collections.abc import Iterable
-from functools import reduce
 from typing import Any
 
 import tenfold
@@ -42,8 +41,8 @@ def get_total_norm(
     groups = _alike(parts)
     total = _at_once(parts, p) if len(groups) == 1 else None
     if total is None:
-        total = _norm_of_norms([norm for group in groups for norm in _norms(group, p)], p)
-        total = total.to(reduce(tenfold.promote_types, [group[0].dtype for group in groups]))
+        several = len({group[0].dtype for group in groups}) > 1
+        total = _norm_of_norms([norm for group in groups for norm in _norms(group, p, several)], p)
     if error_if_nonfinite and not math.isfinite(float(total)):
         raise RuntimeError(
             f"The total norm of order {p} for gradients from `parameters` is non-finite ({float(total)}), so it cannot "
@@ -66,9 +65,9 @@ def _at_once(parts: list[Tensor], p: float, wide: bool = False) -> Any:
     return None if many is None else many.norm(parts, p, wide)
 
 
-def _norms(parts: list[Tensor], p: float) -> list[Tensor]:
-    """The norm of all, where the device has that at once, or of each: that of all may be too large for half precision."""
-    total = _at_once(parts, p, wide=True)
+def _norms(parts: list[Tensor], p: float, wide: bool) -> list[Tensor]:
+    """The norm of all, where the device has that at once, or of each; `wide`: in float32, not in half precision."""
+    total = _at_once(parts, p, wide)
     return [tenfold.norm(part, p) for part in parts] if total is None else [total]
 
 
